@@ -1,0 +1,2 @@
+export const dynamic = "force-dynamic";
+export default function P() { return <p>hello</p>; }

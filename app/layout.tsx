@@ -1,0 +1,36 @@
+/** The document: fonts from our own build, the theme before the first paint, and the query cache. */
+import { GeistMono } from "geist/font/mono";
+import { GeistSans } from "geist/font/sans";
+import type { Metadata, Viewport } from "next";
+import { connection } from "next/server";
+import type { ReactNode } from "react";
+import { Providers } from "#components/shell/providers.tsx";
+import { Shell } from "#components/shell/shell.tsx";
+import { readEnvironmentName } from "./config.ts";
+import "./globals.css";
+
+export const metadata: Metadata = {
+  title: { default: "Sluice", template: "%s · Sluice" },
+  description: "Outbound webhooks: what is late, for whom, and why.",
+  robots: { index: false, follow: false },
+};
+
+export const viewport: Viewport = {
+  width: "device-width",
+  initialScale: 1,
+  colorScheme: "light dark",
+};
+
+/** Rendered per request: the environment's name belongs to run time. */
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  await connection();
+  return (
+    <html lang="en" suppressHydrationWarning className={`${GeistSans.variable} ${GeistMono.variable}`}>
+      <body>
+        <Providers>
+          <Shell environment={readEnvironmentName()}>{children}</Shell>
+        </Providers>
+      </body>
+    </html>
+  );
+}

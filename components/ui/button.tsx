@@ -1,0 +1,48 @@
+/**
+ * Buttons of the console. A button that does nothing does not exist: `onClick` is required.
+ */
+import type { MouseEventHandler, ReactNode } from "react";
+import { cx } from "./cx.ts";
+
+export interface ButtonProps {
+  onClick: MouseEventHandler<HTMLButtonElement>;
+  children: ReactNode;
+  variant?: "plain" | "quiet" | "solid";
+  disabled?: boolean;
+  className?: string;
+  /** Needed when the children carry no words of their own. */
+  label?: string;
+  pressed?: boolean;
+  expanded?: boolean;
+}
+
+const VARIANTS = {
+  plain: "border border-line-strong bg-surface text-fg hover:bg-hover",
+  quiet: "text-muted hover:bg-hover hover:text-fg",
+  solid: "bg-accent-solid text-white hover:opacity-90",
+};
+
+/** A button with words. */
+export function Button({ variant = "plain", label, pressed, expanded, className, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+      aria-expanded={expanded}
+      className={cx(
+        "inline-flex h-8 items-center justify-center gap-1.5 whitespace-nowrap rounded-md px-2.5 text-table font-medium",
+        "transition-colors duration-100 disabled:opacity-50 max-md:h-11",
+        VARIANTS[variant],
+        className,
+      )}
+      {...rest}
+    />
+  );
+}
+
+/** A square button that shows only an icon; its name is read aloud and shown on hover. */
+export function IconButton({ className, ...rest }: ButtonProps & { label: string }) {
+  return <Button variant="quiet" {...rest} className={cx("w-8 px-0 max-md:w-11", className)} />;
+}

@@ -1,0 +1,43 @@
+/** A bordered region of a page with a heading; the frame that every table, chart and list sits in. */
+import { type ReactNode, useId } from "react";
+import { cx } from "./cx.ts";
+
+export interface PanelProps {
+  title: ReactNode;
+  /** One line under the title: scope, unit, time. */
+  note?: ReactNode;
+  /** Right side of the heading. */
+  actions?: ReactNode;
+  children: ReactNode;
+  /** Draws the dashed frame of data that is older than it should be. */
+  stale?: boolean;
+  className?: string;
+  /** Leaves out the inner space, for tables that reach the frame. */
+  flush?: boolean;
+}
+
+/** A titled section. */
+export function Panel({ title, note, actions, children, stale = false, className, flush = false }: PanelProps) {
+  const id = useId();
+  return (
+    <section
+      aria-labelledby={id}
+      className={cx(
+        "min-w-0 rounded-lg border bg-surface",
+        stale ? "border-dashed border-line-strong" : "border-line",
+        className,
+      )}
+    >
+      <header className="flex min-h-12 flex-wrap items-center justify-between gap-x-4 gap-y-1 px-4 py-2.5">
+        <div className="flex min-w-0 flex-wrap items-baseline gap-x-3">
+          <h2 id={id} className="text-body font-semibold tracking-tight">
+            {title}
+          </h2>
+          {note ? <p className="text-table text-faint">{note}</p> : null}
+        </div>
+        {actions}
+      </header>
+      <div className={flush ? "border-line border-t" : "px-4 pb-4"}>{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * A real table in a labelled region that scrolls sideways on narrow screens.
+ * The look of all tables lives here; a table only brings its columns and rows.
+ */
+import type { ReactNode } from "react";
+import { cx } from "./cx.ts";
+
+export interface Column {
+  key: string;
+  label: ReactNode;
+  /** Numbers stand on the right. */
+  align?: "left" | "right";
+  /** Read aloud for a column whose label is only visual. */
+  srLabel?: string;
+  className?: string;
+}
+
+export interface TableProps {
+  /** Names the table and its scroll region. */
+  caption: string;
+  columns: readonly Column[];
+  children: ReactNode;
+  /** Marks the rows as being read again. */
+  busy?: boolean;
+  className?: string;
+}
+
+/** Caption, column heads and rows; the first column stays in sight while the rest scrolls. */
+export function Table({ caption, columns, children, busy = false, className }: TableProps) {
+  return (
+    <section
+      aria-label={caption}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard.
+      tabIndex={0}
+      aria-busy={busy}
+      className={cx("scroll-quiet overflow-x-auto", className)}
+    >
+      <table className="w-full border-collapse text-table">
+        <caption className="sr-only">{caption}</caption>
+        <thead>
+          <tr className="h-9 border-line border-b">
+            {columns.map((column) => (
+              <th
+                key={column.key}
+                scope="col"
+                className={cx(
+                  "whitespace-nowrap px-3 font-medium text-faint first:pl-4 last:pr-4",
+                  column.align === "right" ? "text-right" : "text-left",
+                  column.className,
+                )}
+              >
+                {column.label}
+                {column.srLabel ? <span className="sr-only">{column.srLabel}</span> : null}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}
+
+/** A row of 36 px. */
+export function Row({ children, className }: { children: ReactNode; className?: string }) {
+  return (
+    <tr className={cx("h-9 border-line border-b last:border-b-0 hover:bg-hover/60", className)}>{children}</tr>
+  );
+}
+
+/** A cell; figures go right. */
+export function Cell({
+  children,
+  align = "left",
+  className,
+}: {
+  children?: ReactNode;
+  align?: "left" | "right";
+  className?: string;
+}) {
+  return (
+    <td
+      className={cx(
+        "whitespace-nowrap px-3 first:pl-4 last:pr-4",
+        align === "right" ? "text-right" : "text-left",
+        className,
+      )}
+    >
+      {children}
+    </td>
+  );
+}
+
+/** The cell that names its row. */
+export function HeadCell({ children, className }: { children: ReactNode; className?: string }) {
+  return (
+    <th scope="row" className={cx("whitespace-nowrap px-3 text-left font-normal first:pl-4", className)}>
+      {children}
+    </th>
+  );
+}

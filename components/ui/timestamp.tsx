@@ -1,0 +1,45 @@
+"use client";
+/** An instant as `<time>`, in the chosen zone, with the other zone and the milliseconds on hover and focus. */
+import { formatClock, formatExact, formatInstant, zoneName } from "./format.ts";
+import { Tooltip } from "./tooltip.tsx";
+import { useZone } from "./zone.tsx";
+
+export interface TimestampProps {
+  /** UTC, ISO 8601. */
+  iso: string;
+  /** "clock" leaves out the day. */
+  form?: "instant" | "clock" | "exact";
+  /** Writes the name of the zone after it. */
+  named?: boolean;
+  /** Cells of long tables do without the tab stop; their column head names the zone. */
+  plain?: boolean;
+}
+
+const FORMS = { instant: formatInstant, clock: formatClock, exact: formatExact };
+
+/** Never a relative text alone: those stand beside it. */
+export function Timestamp({ iso, form = "instant", named = false, plain = false }: TimestampProps) {
+  const zone = useZone();
+  const text = FORMS[form](iso, zone);
+  const time = (
+    <time dateTime={iso}>
+      {text}
+      {named ? ` ${zoneName(zone, iso)}` : ""}
+    </time>
+  );
+  if (plain) return time;
+  return (
+    <Tooltip
+      tip={
+        <span className="grid gap-0.5">
+          <span>{formatExact(iso, "utc")} UTC</span>
+          <span>
+            {formatExact(iso, "local")} {zoneName("local", iso)}
+          </span>
+        </span>
+      }
+    >
+      {time}
+    </Tooltip>
+  );
+}

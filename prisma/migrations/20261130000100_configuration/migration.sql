@@ -1,0 +1,106 @@
+-- Tenants, destinations and what the worker remembers of a destination. Rows are only soft-deleted: outbox rows
+-- carry no foreign keys to them (keys cost writers 20-27 % and would let a console lock block a business writer).
+
+CREATE TYPE sluice.service_class AS ENUM ('urgent', 'routine');
+
+CREATE TABLE sluice.tenant (
+  id uuid PRIMARY KEY,
+  region text NOT NULL,
+  slug text NOT NULL UNIQUE CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+  name text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  weight integer NOT NULL DEFAULT 1 CHECK (weight BETWEEN 1 AND 100),
+  -- Null inherits region_control.default_tenant_concurrency. Zero is refused: that is what pause is for.
+  concurrency_limit integer CHECK (concurrency_limit BETWEEN 1 AND 100000),
+  claim_owner text NOT NULL DEFAULT 'sluice' CHECK (length(claim_owner) BETWEEN 1 AND 63),
+  paused_at timestamptz,
+  pause_until timestamptz,
+  pause_reason text,
+  paused_by text,
+  resumed_at timestamptz,
+  resume_share numeric(4, 3) CHECK (resume_share > 0 AND resume_share <= 1),
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  deleted_at timestamptz,
+  -- Every tenant pause has an end and a reason.
+  CHECK ((paused_at IS NULL) = (pause_until IS NULL) AND (paused_at IS NULL) = (pause_reason IS NULL))
+);
+SELECT sluice.pin_region('tenant');
+
+CREATE TABLE sluice.destination (
+  id uuid PRIMARY KEY,
+  region text NOT NULL,
+  tenant_id uuid NOT NULL REFERENCES sluice.tenant (id),
+  name text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  url text NOT NULL CHECK (length(url) BETWEEN 1 AND 2048),
+  -- Null inherits region_control.default_destination_concurrency.
+  concurrency_limit integer CHECK (concurrency_limit BETWEEN 1 AND 10000),
+  -- Null: no rate limit. Burst counts requests.
+  rate_per_second numeric(10, 3) CHECK (rate_per_second > 0 AND rate_per_second <= 100000),
+  rate_burst integer NOT NULL DEFAULT 1 CHECK (rate_burst BETWEEN 1 AND 100000),
+  paused_at timestamptz,
+  pause_until timestamptz,
+  pause_reason text,
+  paused_by text,
+  resumed_at timestamptz,
+  resume_share numeric(4, 3) CHECK (resume_share > 0 AND resume_share <= 1),
+  disabled_at timestamptz,
+  disabled_reason text,
+  disabled_by text,
+  -- Sealed with AES-256-GCM by db/secrets.ts; the previous secret signs too until it ends.
+  secret_current bytea NOT NULL,
+  secret_previous bytea,
+  secret_previous_until timestamptz,
+  secret_set_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- Standard Webhooks always; a second plain header `<name>: ts.hex(hmac(ts.body))` where a destination asks for it.
+  plain_signature_header text CHECK (plain_signature_header ~ '^[a-z0-9-]{1,64}$'),
+  policy_override jsonb CHECK (jsonb_typeof(policy_override) = 'object'),
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  deleted_at timestamptz,
+  CHECK ((paused_at IS NULL) = (pause_until IS NULL) AND (paused_at IS NULL) = (pause_reason IS NULL)),
+  CHECK ((disabled_at IS NULL) = (disabled_reason IS NULL)),
+  CHECK ((secret_previous IS NULL) = (secret_previous_until IS NULL))
+);
+SELECT sluice.pin_region('destination');
+CREATE INDEX destination_tenant ON sluice.destination (tenant_id);
+
+-- Written by workers only. A missing row means: no gate and a full burst.
+CREATE TABLE sluice.destination_state (
+  destination_id uuid PRIMARY KEY,
+  region text NOT NULL,
+  -- The gate: nothing is claimed before hold_until; while probing, one request at a time until one has an outcome.
+  hold_until timestamptz,
+  hold_set_at timestamptz,
+  hold_why text CHECK (hold_why IN ('rate_limited', 'unavailable')),
+  hold_status smallint,
+  hold_retry_after text,
+  hold_delivery_id uuid,
+  probing boolean NOT NULL DEFAULT false,
+  consecutive_gates integer NOT NULL DEFAULT 0 CHECK (consecutive_gates >= 0),
+  -- GCRA theoretical arrival time; spent by the claim, in database time.
+  rate_tat timestamptz,
+  adaptive_limit integer CHECK (adaptive_limit > 0),
+  adaptive_safe_limit integer CHECK (adaptive_safe_limit > 0),
+  adaptive_pinned boolean NOT NULL DEFAULT false,
+  breaker text NOT NULL DEFAULT 'closed' CHECK (breaker IN ('closed', 'open', 'half_open')),
+  breaker_until timestamptz,
+  last_success_at timestamptz,
+  failures_since_success integer NOT NULL DEFAULT 0 CHECK (failures_since_success >= 0),
+  updated_at timestamptz NOT NULL DEFAULT clock_timestamp()
+) WITH (fillfactor = 50);
+SELECT sluice.pin_region('destination_state');
+
+-- Retry and limit policies are data, versioned; the newest row of a class is in force.
+CREATE TABLE sluice.policy (
+  service_class sluice.service_class NOT NULL,
+  version integer NOT NULL CHECK (version > 0),
+  region text NOT NULL,
+  body jsonb NOT NULL CHECK (jsonb_typeof(body) = 'object'),
+  created_by text NOT NULL,
+  reason text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (service_class, version)
+);
+SELECT sluice.pin_region('policy');
+CREATE TRIGGER policy_append_only BEFORE UPDATE OR DELETE ON sluice.policy
+  FOR EACH ROW EXECUTE FUNCTION sluice.refuse('a policy version cannot be changed; write the next version');

@@ -1,0 +1,287 @@
+-- The contract of the queue: claim, release, finish, gate, barrier. Whatever program follows it may work on these rows.
+--
+-- What must never happen here: a claim that reads a snapshot older than its lock; a result stored for a lease that no
+-- longer stands; a plan that scans the table because it was cached when the table was empty (hence the SET clauses).
+
+-- Returned by claim as ONE small row: while Postgres sends a result the transaction, and with it the lock, is still
+-- open, so a client that stops reading must find its whole answer already in the socket. Bodies are read afterwards.
+CREATE FUNCTION sluice.claim(
+  p_owner text, p_worker uuid, p_lease_ms integer, p_max_bytes bigint,
+  p_lanes sluice.lane[], p_classes sluice.service_class[], p_tenants uuid[], p_destinations uuid[], p_wanted integer[])
+RETURNS TABLE (claimed_at timestamptz, token uuid, until timestamptz, ids uuid[],
+               entry_taken integer[], entry_blocker text[], entry_until timestamptz[])
+LANGUAGE plpgsql VOLATILE
+SET lock_timeout = '1s' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+DECLARE
+  v_now timestamptz;
+  v_until timestamptz;
+  v_token uuid := gen_random_uuid();
+  v_control sluice.region_control;
+BEGIN
+  IF p_lease_ms NOT BETWEEN 1000 AND 3600000 OR cardinality(p_lanes) > 256 THEN
+    RAISE EXCEPTION 'claim: lease of % ms or % entries is out of bounds', p_lease_ms, cardinality(p_lanes) USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  -- One claim at a time in the region. The statements below take their snapshots after the lock is ours, so they see
+  -- every claim before this one. Two-integer form; migrations use the one-bigint form.
+  PERFORM pg_advisory_xact_lock(5301, 1);
+  v_now := clock_timestamp();
+  v_until := v_now + p_lease_ms * interval '1 millisecond';
+  SELECT * INTO STRICT v_control FROM sluice.region_control;
+
+  RETURN QUERY
+  WITH entry AS MATERIALIZED (
+    SELECT * FROM unnest(p_lanes, p_classes, p_tenants, p_destinations, p_wanted)
+      WITH ORDINALITY AS e(lane, service_class, tenant_id, destination_id, wanted, ord)
+  ), lease AS MATERIALIZED (
+    SELECT d.tenant_id, d.destination_id, count(*)::integer AS n,
+           count(*) FILTER (WHERE d.leased_by = p_worker AND d.lost_leases > 0)::integer AS suspects
+      FROM sluice.delivery d WHERE d.state = 'leased' AND d.lease_until > v_now
+     GROUP BY 1, 2
+  ), by_tenant AS MATERIALIZED (SELECT l.tenant_id, sum(l.n)::integer AS n FROM lease l GROUP BY 1
+  ), guarded AS MATERIALIZED (
+    SELECT e.ord, e.lane, e.service_class, e.tenant_id, e.destination_id, e.wanted,
+           CASE WHEN t.id IS NULL OR x.id IS NULL OR t.deleted_at IS NOT NULL OR x.deleted_at IS NOT NULL THEN 'deleted'
+                WHEN v_control.draining THEN 'region_draining'
+                WHEN v_control.claim_owner <> p_owner OR t.claim_owner <> p_owner THEN 'other_owner'
+                WHEN t.paused_at IS NOT NULL AND t.pause_until > v_now THEN 'tenant_paused'
+                WHEN x.paused_at IS NOT NULL AND x.pause_until > v_now THEN 'destination_paused'
+                WHEN x.disabled_at IS NOT NULL THEN 'destination_disabled'
+                WHEN s.hold_until > v_now THEN 'gate' END AS blocker,
+           CASE WHEN s.hold_until > v_now THEN s.hold_until
+                WHEN t.pause_until > v_now THEN t.pause_until
+                WHEN x.pause_until > v_now THEN x.pause_until END AS blocked_until,
+           x.rate_per_second, x.rate_burst, greatest(coalesce(s.rate_tat, v_now), v_now) AS tat,
+           -- A gate that has opened lets one probe through until it has an outcome.
+           CASE WHEN s.probing THEN 1
+                ELSE least(coalesce(x.concurrency_limit, v_control.default_destination_concurrency), s.adaptive_limit) END
+             - coalesce((SELECT l.n FROM lease l WHERE l.destination_id = e.destination_id AND l.tenant_id = e.tenant_id), 0) AS destination_room,
+           coalesce(t.concurrency_limit, v_control.default_tenant_concurrency)
+             - coalesce((SELECT b.n FROM by_tenant b WHERE b.tenant_id = e.tenant_id), 0) AS tenant_room
+      FROM entry e
+      LEFT JOIN sluice.tenant t ON t.id = e.tenant_id
+      LEFT JOIN sluice.destination x ON x.id = e.destination_id AND x.tenant_id = e.tenant_id
+      LEFT JOIN sluice.destination_state s ON s.destination_id = e.destination_id
+  ), rated AS (
+    SELECT g.*,
+           -- GCRA: n tokens fit while tat + n/rate <= now + burst/rate. A microsecond of tolerance for the interval's rounding.
+           CASE WHEN g.rate_per_second IS NULL THEN g.wanted
+                ELSE least(g.wanted, floor(g.rate_burst - extract(epoch FROM g.tat - v_now) * g.rate_per_second + 0.000001)::integer) END AS tokens
+      FROM guarded g
+  ), by_destination AS (
+    -- Cumulative over the entries of the call: two entries of one destination share its room and its tokens.
+    SELECT r.*, CASE WHEN r.blocker IS NOT NULL THEN 0 ELSE greatest(0, least(r.wanted,
+             least(r.destination_room, r.tokens) - coalesce(sum(r.wanted) FILTER (WHERE r.blocker IS NULL) OVER
+               (PARTITION BY r.destination_id ORDER BY r.ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)))::integer END AS allowed
+      FROM rated r
+  ), clipped AS MATERIALIZED (
+    SELECT c.*, greatest(0, least(c.allowed, c.tenant_room - coalesce(sum(c.allowed) OVER
+             (PARTITION BY c.tenant_id ORDER BY c.ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)))::integer AS k
+      FROM by_destination c
+  ), suspect AS MATERIALIZED (SELECT coalesce(sum(l.suspects), 0) = 0 AS free FROM lease l
+  ), picked AS MATERIALIZED (
+    SELECT c.ord, c.destination_id, w.row_id, w.id, w.due_at, w.payload_bytes, w.lost_leases
+      FROM clipped c
+     CROSS JOIN LATERAL (
+       SELECT d.ctid AS row_id, d.id, d.due_at, d.payload_bytes, d.lost_leases
+         FROM sluice.delivery d
+        WHERE d.state <> 'leased' AND d.lane = c.lane AND d.service_class = c.service_class
+          AND d.tenant_id = c.tenant_id AND d.destination_id = c.destination_id AND d.due_at <= v_now
+          AND (d.lost_leases = 0 OR (SELECT free FROM suspect))
+          AND (d.replay_batch_id IS NULL OR EXISTS (
+            SELECT 1 FROM sluice.replay_batch b WHERE b.id = d.replay_batch_id AND b.state IN ('canary', 'running')))
+        ORDER BY d.due_at, d.id LIMIT c.k FOR UPDATE SKIP LOCKED) w
+     WHERE c.k > 0
+  ), chosen AS MATERIALIZED (
+    -- A row with a lost lease goes out one at a time per process, so that a body that kills it takes no neighbour along.
+    SELECT r.ord, r.row_id FROM (
+      SELECT p.*, sum(p.payload_bytes) OVER (ORDER BY p.ord, p.due_at, p.id) AS bytes,
+             row_number() OVER (ORDER BY p.ord, p.due_at, p.id) AS nth,
+             row_number() OVER (PARTITION BY p.lost_leases > 0 ORDER BY p.ord, p.due_at, p.id) AS nth_of_kind
+        FROM picked p) r
+     WHERE (r.bytes <= p_max_bytes OR r.nth = 1) AND (r.lost_leases = 0 OR r.nth_of_kind = 1)
+  ), leased AS (
+    UPDATE sluice.delivery d
+       SET state = 'leased', lease_token = v_token, lease_until = v_until, leased_at = v_now, leased_by = p_worker
+      FROM chosen c WHERE d.ctid = c.row_id
+    RETURNING d.id, c.ord, d.destination_id
+  ), spent AS (
+    INSERT INTO sluice.destination_state AS s (destination_id, region, rate_tat)
+    SELECT n.destination_id, v_control.region, v_now + n.n / x.rate_per_second * interval '1 second'
+      FROM (SELECT l.destination_id, count(*) AS n FROM leased l GROUP BY 1) n
+      JOIN sluice.destination x ON x.id = n.destination_id
+     WHERE x.rate_per_second IS NOT NULL
+     ORDER BY n.destination_id
+    ON CONFLICT (destination_id) DO UPDATE
+      SET rate_tat = greatest(coalesce(s.rate_tat, v_now), v_now) + (EXCLUDED.rate_tat - v_now)
+    RETURNING 1
+  ), taken AS MATERIALIZED (SELECT l.ord, count(*)::integer AS n FROM leased l GROUP BY 1
+  ), summary AS (
+    SELECT c.ord, coalesce((SELECT k.n FROM taken k WHERE k.ord = c.ord), 0) AS n,
+           CASE WHEN c.blocker IS NOT NULL THEN c.blocker
+                WHEN c.tokens <= 0 THEN 'rate'
+                WHEN c.destination_room <= 0 THEN 'destination_cap'
+                WHEN c.tenant_room <= 0 THEN 'tenant_cap' END AS blocker,
+           CASE WHEN c.blocker IS NOT NULL THEN c.blocked_until
+                WHEN c.tokens <= 0 THEN c.tat + (1 - c.rate_burst) / c.rate_per_second * interval '1 second' END AS blocked_until
+      FROM clipped c
+  )
+  SELECT v_now, v_token, v_until,
+         (SELECT coalesce(array_agg(l.id ORDER BY l.ord, l.id), '{}') FROM leased l),
+         coalesce(array_agg(y.n ORDER BY y.ord), '{}'), coalesce(array_agg(y.blocker ORDER BY y.ord), '{}'),
+         coalesce(array_agg(y.blocked_until ORDER BY y.ord), '{}')
+    FROM summary y WHERE (SELECT count(*) FROM spent) >= 0;
+END
+$$;
+
+-- After a control has committed: waits until no claim that predates it can still commit.
+CREATE FUNCTION sluice.barrier() RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(5301, 1) $$;
+
+-- Says that nothing of these rows was sent: back to the state they came from. Returns how many were still ours.
+CREATE FUNCTION sluice.release(p_ids uuid[], p_token uuid) RETURNS integer
+LANGUAGE sql VOLATILE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+  WITH back AS (
+    UPDATE sluice.delivery d
+       SET state = CASE WHEN d.attempts = 0 THEN 'ready' ELSE 'delayed' END::sluice.delivery_state,
+           lease_token = NULL, lease_until = NULL, leased_at = NULL, leased_by = NULL
+      FROM (SELECT DISTINCT unnest(p_ids) AS id) i
+     WHERE d.id = i.id AND d.lease_token = p_token
+    RETURNING 1)
+  SELECT count(*)::integer FROM back
+$$;
+
+-- Shuts a destination's gate at once, before the finish batch. A request that began before the gate it meets was shut
+-- belongs to that same gate: it may move the opening later but does not count as one more.
+CREATE FUNCTION sluice.shut_gate(p_destination uuid, p_delivery uuid, p_delay_ms bigint, p_started_at timestamptz,
+                                 p_why text, p_status smallint, p_retry_after text)
+RETURNS TABLE (hold_until timestamptz, consecutive_gates integer)
+LANGUAGE sql VOLATILE AS $$
+  INSERT INTO sluice.destination_state AS s
+    (destination_id, region, hold_until, hold_set_at, hold_why, hold_status, hold_retry_after, hold_delivery_id, probing, consecutive_gates)
+  SELECT p_destination, rc.region, clock_timestamp() + p_delay_ms * interval '1 millisecond', clock_timestamp(), p_why, p_status,
+         left(p_retry_after, 256), p_delivery, true, 1
+    FROM sluice.region_control rc
+  ON CONFLICT (destination_id) DO UPDATE SET
+    hold_until = greatest(s.hold_until, EXCLUDED.hold_until), hold_set_at = EXCLUDED.hold_set_at, hold_why = EXCLUDED.hold_why,
+    hold_status = EXCLUDED.hold_status, hold_retry_after = EXCLUDED.hold_retry_after, hold_delivery_id = EXCLUDED.hold_delivery_id,
+    probing = true, updated_at = clock_timestamp(),
+    consecutive_gates = s.consecutive_gates + CASE WHEN s.hold_set_at IS NULL OR p_started_at >= s.hold_set_at THEN 1 ELSE 0 END
+  RETURNING s.hold_until, s.consecutive_gates
+$$;
+
+-- Records outcomes. Everything it writes, and the ids it returns, come only from rows that its own DELETE or UPDATE
+-- returned, fenced by (id, lease token): a row that another transaction changed while this waited is not returned.
+-- p_rows: a JSON array, at most 500, of the columns below; response bytes in base64, delays in milliseconds.
+CREATE FUNCTION sluice.finish(p_rows json)
+RETURNS TABLE (id uuid, due_at timestamptz)
+LANGUAGE plpgsql VOLATILE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  v_now timestamptz := clock_timestamp();
+BEGIN
+  IF json_array_length(p_rows) > 500 THEN
+    RAISE EXCEPTION 'finish: % rows are more than 500', json_array_length(p_rows) USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  RETURN QUERY
+  WITH input AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(p_rows) AS i(
+      id uuid, lease_token uuid, attempt_id uuid, worker_id uuid, started_ms double precision, duration_ms integer,
+      outcome text, decision text, reason text, status smallint, error_code text, error_detail text,
+      sent boolean, failure boolean, rejection boolean, throttle boolean, opens_gate boolean,
+      retry_after_raw text, retry_after_read text, retry_after_asked_ms bigint, retry_after_clamped text, fallback boolean,
+      jitter_ms bigint, delay_ms bigint, content_type text, body text, body_bytes bigint, truncated boolean, fingerprint text)
+  ), target AS MATERIALIZED (
+    -- By id alone, behind OFFSET 0: right after ANALYZE the planner otherwise walks the lease index for every row.
+    SELECT i.*, CASE WHEN i.sent THEN 1 ELSE 0 END AS tries, d.row_id, d.lane AS old_lane, d.due_at AS old_due_at, d.attempts AS old_attempts
+      FROM input i
+     CROSS JOIN LATERAL (SELECT d.ctid AS row_id, d.lease_token, d.lane, d.due_at, d.attempts
+                            FROM sluice.delivery d WHERE d.id = i.id OFFSET 0) d
+     WHERE d.lease_token = i.lease_token
+  ), gone AS (
+    DELETE FROM sluice.delivery d USING target t
+     WHERE d.ctid = t.row_id AND d.lease_token = t.lease_token AND t.decision IN ('delivered', 'dead')
+    RETURNING d.*
+  ), kept AS (
+    UPDATE sluice.delivery d SET
+      state = 'delayed', lane = CASE WHEN d.lane = 'first' THEN 'retry' ELSE d.lane END,
+      due_at = v_now + t.delay_ms * interval '1 millisecond',
+      attempts = d.attempts + t.tries,
+      failures = d.failures + CASE WHEN t.failure THEN 1 ELSE 0 END,
+      rejections = d.rejections + CASE WHEN t.rejection THEN 1 ELSE 0 END,
+      throttles = d.throttles + CASE WHEN t.throttle THEN 1 ELSE 0 END,
+      throttled_ms = d.throttled_ms + CASE WHEN t.throttle THEN t.delay_ms ELSE 0 END,
+      lost_leases = 0, last_outcome = t.outcome, last_status = t.status,
+      first_attempt_at = coalesce(d.first_attempt_at, to_timestamp(t.started_ms / 1000)),
+      first_failure_at = coalesce(d.first_failure_at, v_now),
+      lease_token = NULL, lease_until = NULL, leased_at = NULL, leased_by = NULL
+      FROM target t
+     WHERE d.ctid = t.row_id AND d.lease_token = t.lease_token AND t.decision = 'delayed'
+    RETURNING d.*
+  ), done AS MATERIALIZED (
+    SELECT g.id, g.region, g.tenant_id, g.destination_id, g.service_class, g.cycle, g.replay_batch_id, g.due_at FROM gone g
+    UNION ALL
+    SELECT k.id, k.region, k.tenant_id, k.destination_id, k.service_class, k.cycle, k.replay_batch_id, k.due_at FROM kept k
+  ), tried AS (
+    INSERT INTO sluice.attempt
+      (id, region, delivery_id, tenant_id, destination_id, service_class, lane, cycle, kind, number, worker_id, lease_token, replay_batch_id,
+       due_at, started_at, duration_ms, outcome, decision, reason, status, error_code, error_detail, counted_failure,
+       retry_after_raw, retry_after_read, retry_after_asked_ms, retry_after_clamped, fallback, jitter_ms, delay_ms, next_due_at,
+       response_content_type, response_body, response_bytes, response_truncated)
+    SELECT t.attempt_id, f.region, f.id, f.tenant_id, f.destination_id, f.service_class, t.old_lane, f.cycle,
+           CASE WHEN t.sent THEN 'http' ELSE 'not_sent' END, t.old_attempts + t.tries, t.worker_id,
+           t.lease_token, f.replay_batch_id, t.old_due_at, to_timestamp(t.started_ms / 1000), t.duration_ms, t.outcome, t.decision, t.reason,
+           t.status, t.error_code, t.error_detail, coalesce(t.failure, false), t.retry_after_raw, t.retry_after_read, t.retry_after_asked_ms,
+           t.retry_after_clamped, t.fallback, t.jitter_ms, t.delay_ms, CASE WHEN t.decision = 'delayed' THEN f.due_at END,
+           t.content_type, decode(t.body, 'base64'), t.body_bytes, t.truncated
+      FROM target t JOIN done f ON f.id = t.id
+    RETURNING 1
+  ), archived AS (
+    INSERT INTO sluice.delivery_archive
+      (id, region, tenant_id, destination_id, payload_id, payload_bytes, event_type, idempotency_key, traceparent, service_class, created_at,
+       first_due_at, due_at, state, reason, attempts, failures, throttles, cycle, replay_batch_id, first_attempt_at, last_outcome, last_status)
+    SELECT g.id, g.region, g.tenant_id, g.destination_id, g.payload_id, g.payload_bytes, g.event_type, g.idempotency_key, g.traceparent,
+           g.service_class, g.created_at, g.first_due_at, g.due_at, 'delivered', NULL, g.attempts + t.tries, g.failures, g.throttles, g.cycle,
+           g.replay_batch_id, coalesce(g.first_attempt_at, to_timestamp(t.started_ms / 1000)), t.outcome, t.status
+      FROM target t JOIN gone g ON g.id = t.id WHERE t.decision = 'delivered'
+    RETURNING 1
+  ), died AS (
+    INSERT INTO sluice.dead_letter
+      (id, region, tenant_id, destination_id, payload_id, payload_bytes, event_type, idempotency_key, traceparent, service_class, created_at,
+       first_due_at, due_at, reason, fingerprint, attempts, failures, rejections, throttles, throttled_ms, lost_leases, cycle, replay_batch_id,
+       first_attempt_at, first_failure_at, last_failure_at, last_outcome, last_status, last_detail)
+    SELECT g.id, g.region, g.tenant_id, g.destination_id, g.payload_id, g.payload_bytes, g.event_type, g.idempotency_key, g.traceparent,
+           g.service_class, g.created_at, g.first_due_at, g.due_at, t.reason, t.fingerprint, g.attempts + t.tries,
+           g.failures + CASE WHEN t.failure THEN 1 ELSE 0 END, g.rejections + CASE WHEN t.rejection THEN 1 ELSE 0 END,
+           g.throttles + CASE WHEN t.throttle THEN 1 ELSE 0 END,
+           g.throttled_ms + CASE WHEN t.throttle THEN coalesce(t.delay_ms, 0) ELSE 0 END,
+           g.lost_leases, g.cycle, g.replay_batch_id, coalesce(g.first_attempt_at, to_timestamp(t.started_ms / 1000)),
+           coalesce(g.first_failure_at, v_now), v_now, t.outcome, t.status, t.error_detail
+      FROM target t JOIN gone g ON g.id = t.id WHERE t.decision = 'dead'
+    RETURNING fingerprint, region
+  ), grouped AS (
+    INSERT INTO sluice.dead_letter_group (fingerprint, region)
+    SELECT DISTINCT d.fingerprint, d.region FROM died d ORDER BY 1
+    ON CONFLICT (fingerprint) DO NOTHING
+    RETURNING 1
+  ), probed AS MATERIALIZED (
+    SELECT f.destination_id, max(to_timestamp(t.started_ms / 1000)) AS started_at
+      FROM target t JOIN done f ON f.id = t.id WHERE t.opens_gate GROUP BY 1
+  ), shut AS MATERIALIZED (
+    SELECT s.destination_id FROM sluice.destination_state s
+     WHERE s.probing AND EXISTS (SELECT 1 FROM probed p WHERE p.destination_id = s.destination_id AND p.started_at >= s.hold_until)
+       AND s.destination_id IN (SELECT p.destination_id FROM probed p)
+     ORDER BY s.destination_id FOR UPDATE
+  ), opened AS (
+    UPDATE sluice.destination_state s SET probing = false, consecutive_gates = 0, updated_at = v_now
+      FROM shut h WHERE s.destination_id = h.destination_id
+    RETURNING 1
+  )
+  SELECT f.id, f.due_at FROM done f
+   WHERE (SELECT count(*) FROM tried) + (SELECT count(*) FROM archived) + (SELECT count(*) FROM grouped) + (SELECT count(*) FROM opened) >= 0;
+END
+$$;

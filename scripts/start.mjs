@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+// @ts-check
+/** `npm start`: installs what is missing, then runs `sluice up` on a Node that is new enough. Runs on Node 20. */
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureInstalled, handOver, SetupError } from "./lib/install.mjs";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const startedAt = Date.now();
+
+try {
+  console.log("sluice  1/6  install");
+  const { node } = await ensureInstalled(root, (line) => console.log(`             ${line}`));
+  process.env.SLUICE_INSTALL_MS = String(Date.now() - startedAt);
+  handOver(node, "cli/sluice.ts", ["up", ...process.argv.slice(2)], root);
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(`sluice: ${error.message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,21 @@
+/** A pair of region databases for tests that need both. */
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+
+export interface TestRegions {
+  us: TestDatabase;
+  eu: TestDatabase;
+  /** Drops both. */
+  drop(): Promise<void>;
+}
+
+/** Clones one database per region. */
+export async function createTestRegions(): Promise<TestRegions> {
+  const [us, eu] = await Promise.all([createTestDatabase({ region: "us" }), createTestDatabase({ region: "eu" })]);
+  return {
+    us,
+    eu,
+    drop: async () => {
+      await Promise.all([us.drop(), eu.drop()]);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * The test groups. `npm test` runs them all; `npx vitest run domain/x.test.ts` runs one file and starts a database
+ * only when that file's group needs one.
+ */
+import { defineConfig } from "vitest/config";
+import { hasTestServer } from "./scripts/lib/test-server.ts";
+
+const DATABASE_TESTS = ["db/**/*.test.ts", "outbox/**/*.test.ts", "prisma/**/*.test.ts", "demo/**/*.test.ts"];
+const PROCESS_TESTS = ["worker/**/*.test.ts", "cli/**/*.test.ts", "bench/**/*.test.ts"];
+const NEVER = ["**/node_modules/**", "**/.next/**", "**/.next-*/**", ".sluice/**", "e2e/**"];
+const START_TIMEOUT_MS = 120_000;
+
+/** One group; a group with a database gets its set-up file. */
+function group(name: string, include: string[], exclude: string[], globalSetup?: string) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include,
+      exclude: [...NEVER, ...exclude],
+      ...(globalSetup ? { globalSetup: [globalSetup] } : {}),
+    },
+  };
+}
+
+const SERVERS = "./tests/support/test-servers.ts";
+const SERVERS_15 = "./tests/support/test-servers-15.ts";
+
+export default defineConfig({
+  test: {
+    environment: "node",
+    pool: "forks",
+    // The machine's cores are mostly idle while tests wait for Postgres and sockets.
+    maxWorkers: 4,
+    testTimeout: 30_000,
+    hookTimeout: START_TIMEOUT_MS,
+    teardownTimeout: 30_000,
+    passWithNoTests: false,
+    projects: [
+      group("unit", ["**/*.test.ts", "**/*.test.tsx"], [...DATABASE_TESTS, ...PROCESS_TESTS]),
+      group("db", DATABASE_TESTS, [], SERVERS),
+      ...(hasTestServer(15) ? [group("db15", DATABASE_TESTS, [], SERVERS_15)] : []),
+      group("worker", PROCESS_TESTS, [], SERVERS),
+    ],
+  },
+});
