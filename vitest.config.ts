@@ -18,6 +18,8 @@ function group(name: string, include: string[], exclude: string[], globalSetup?:
       name,
       include,
       exclude: [...NEVER, ...exclude],
+      // A test that starts a process of ours must never hand it the databases of whoever runs the tests.
+      env: { DATABASE_URL_US: "", DATABASE_URL_EU: "" },
       ...(globalSetup ? { globalSetup: [globalSetup] } : {}),
     },
   };

@@ -53,7 +53,9 @@ export async function createDatabase(
 ): Promise<boolean> {
   const template = options.template === undefined ? "" : ` TEMPLATE ${quoteName(options.template)}`;
   try {
-    await withClient(serverUrl, (client) => client.query(`CREATE DATABASE ${quoteName(database)}${template}`));
+    await withClient(serverUrl, (client) =>
+      client.query(`CREATE DATABASE ${quoteName(database)}${template}`),
+    );
     return true;
   } catch (error) {
     if (hasCode(error, DUPLICATE_DATABASE)) return false;
@@ -75,9 +77,10 @@ export async function dropDatabase(serverUrl: string, database: string): Promise
 /** Names of the server's databases that start with `prefix`. */
 export async function listDatabases(serverUrl: string, prefix: string): Promise<string[]> {
   const result = await withClient(serverUrl, (client) =>
-    client.query<{ datname: string }>("SELECT datname FROM pg_database WHERE starts_with(datname::text, $1)", [
-      prefix,
-    ]),
+    client.query<{ datname: string }>(
+      "SELECT datname FROM pg_database WHERE starts_with(datname::text, $1)",
+      [prefix],
+    ),
   );
   return result.rows.map((row) => row.datname);
 }
@@ -96,7 +99,9 @@ export async function pingDatabase(connectionString: string): Promise<number> {
 
 /** Stores `sluice.region` as a setting of the database, so that every later session sees it. */
 export async function storeDatabaseRegion(client: Client, database: string, region: string): Promise<void> {
-  await client.query(`ALTER DATABASE ${client.escapeIdentifier(database)} SET sluice.region = ${client.escapeLiteral(region)}`);
+  await client.query(
+    `ALTER DATABASE ${client.escapeIdentifier(database)} SET sluice.region = ${client.escapeLiteral(region)}`,
+  );
 }
 
 /** True for a driver error with this SQLSTATE or system error code. */

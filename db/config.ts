@@ -40,7 +40,10 @@ export function readRegionUrl(region: Region, env: NodeJS.ProcessEnv = process.e
     throw new SluiceError("bad_config", `${setting} is not set: give the Postgres URL of region ${region}.`);
   }
   if (!postgresUrl.safeParse(value).success) {
-    throw new SluiceError("bad_config", `${setting} is not a Postgres URL (postgres://user:password@host:5432/database).`);
+    throw new SluiceError(
+      "bad_config",
+      `${setting} is not a Postgres URL (postgres://user:password@host:5432/database).`,
+    );
   }
   return value;
 }
@@ -63,7 +66,10 @@ export function readConsolePoolMax(env: NodeJS.ProcessEnv = process.env): number
     .default(DEFAULT_POOL_MAX)
     .safeParse(env.CONSOLE_POOL_MAX || undefined);
   if (!parsed.success) {
-    throw new SluiceError("bad_config", `CONSOLE_POOL_MAX must be a whole number from 1 to ${POOL_MAX_LIMIT}.`);
+    throw new SluiceError(
+      "bad_config",
+      `CONSOLE_POOL_MAX must be a whole number from 1 to ${POOL_MAX_LIMIT}.`,
+    );
   }
   return parsed.data;
 }

@@ -75,7 +75,10 @@ describe("migrate", () => {
 
   it("REG-2 refuses to give a database a second region", async () => {
     await run("us");
-    await expect(run("eu")).rejects.toMatchObject({ code: "region_mismatch", data: { expected: "eu", actual: "us" } });
+    await expect(run("eu")).rejects.toMatchObject({
+      code: "region_mismatch",
+      data: { expected: "eu", actual: "us" },
+    });
   });
 
   it("REG-2 keeps the region of a database whose first migration failed", async () => {
@@ -120,7 +123,9 @@ describe("migrate", () => {
 
   it("refuses to go past a migration that failed earlier in Prisma's own runner", async () => {
     await run();
-    await database.pool.query("UPDATE sluice._prisma_migrations SET finished_at = NULL, logs = 'syntax error'");
+    await database.pool.query(
+      "UPDATE sluice._prisma_migrations SET finished_at = NULL, logs = 'syntax error'",
+    );
     await expect(run()).rejects.toThrow(/20260101000000_first failed here earlier \(syntax error\)/);
   });
 

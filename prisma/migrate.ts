@@ -106,7 +106,9 @@ async function claimRegion(
   } catch (error) {
     if (!hasCode(error, INSUFFICIENT_PRIVILEGE)) throw error;
     // Our own session carries the region, so the files work; only Prisma's own runner would miss it.
-    warn(`This role may not store sluice.region on database ${database}; "prisma migrate deploy" will not work there.`);
+    warn(
+      `This role may not store sluice.region on database ${database}; "prisma migrate deploy" will not work there.`,
+    );
   }
 }
 
@@ -166,7 +168,8 @@ function pendingFiles(
 
 function refuseEdited(file: MigrationFile, storedChecksum: string): void {
   // A checkout with CRLF line ends is the same migration.
-  if (storedChecksum === file.checksum || storedChecksum === checksumOf(file.sql.replaceAll("\r\n", "\n"))) return;
+  if (storedChecksum === file.checksum || storedChecksum === checksumOf(file.sql.replaceAll("\r\n", "\n")))
+    return;
   throw new SluiceError(
     "migration_edited",
     `Migration ${file.name} was edited after it had been applied. Restore the file and write a new migration.`,
@@ -191,7 +194,12 @@ async function applyFile(client: Client, file: MigrationFile): Promise<void> {
   } catch (error) {
     await client.query("ROLLBACK").catch(() => {});
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SluiceError("migration_failed", `Migration ${file.name}: ${reason}`, { migration: file.name }, { cause: error });
+    throw new SluiceError(
+      "migration_failed",
+      `Migration ${file.name}: ${reason}`,
+      { migration: file.name },
+      { cause: error },
+    );
   }
 }
 

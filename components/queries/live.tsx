@@ -60,3 +60,12 @@ export function useLive<T>(path: string, enabled = true): UseQueryResult<T, Erro
     staleTime: POLL_MS / 2,
   });
 }
+
+/** Reads one API path when it is first needed and keeps the answer; for names, not for numbers. */
+export function useOnce<T>(path: string): UseQueryResult<T, Error> {
+  return useQuery<T, Error>({
+    queryKey: ["once", path],
+    queryFn: ({ signal }) => fetchJson<T>(path, signal),
+    staleTime: 60_000,
+  });
+}

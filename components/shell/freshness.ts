@@ -69,3 +69,9 @@ function same(a: Freshness, b: Freshness): boolean {
   if (a.kind !== b.kind) return false;
   return !("ageSeconds" in a && "ageSeconds" in b) || a.ageSeconds === b.ageSeconds;
 }
+
+/** True when what is shown may no longer be so: paused, stale or offline. */
+export function useBehind(): boolean {
+  const { kind } = useFreshness();
+  return kind === "stale" || kind === "offline" || kind === "paused";
+}

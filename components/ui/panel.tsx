@@ -23,7 +23,7 @@ export function Panel({ title, note, actions, children, stale = false, className
     <section
       aria-labelledby={id}
       className={cx(
-        "min-w-0 rounded-lg border bg-surface",
+        "flex min-w-0 flex-col rounded-lg border bg-surface",
         stale ? "border-dashed border-line-strong" : "border-line",
         className,
       )}
@@ -37,7 +37,7 @@ export function Panel({ title, note, actions, children, stale = false, className
         </div>
         {actions}
       </header>
-      <div className={flush ? "border-line border-t" : "px-4 pb-4"}>{children}</div>
+      <div className={flush ? "min-w-0 flex-1 border-line border-t" : "min-w-0 flex-1 px-4 pb-4"}>{children}</div>
     </section>
   );
 }

@@ -56,7 +56,10 @@ export type ScriptAnswer =
   | {
       readonly status: number;
       /** A number is seconds, a text is sent as it is. */
-      readonly retryAfter?: number | string | { readonly dateInSeconds: number; readonly form?: HttpDateForm };
+      readonly retryAfter?:
+        | number
+        | string
+        | { readonly dateInSeconds: number; readonly form?: HttpDateForm };
       /** Applies the effect although the status is not 2xx, or leaves it although it is. */
       readonly effect?: boolean;
       readonly delayMs?: number;
@@ -273,6 +276,7 @@ export function parsePath(target: string): Plan {
   checkParameters(query);
   const reading = reader(segments, query);
   const rest = segments.slice(reading.used).join("/");
+  if (rest === "" && reading.script !== undefined) throw new AnswerSyntaxError("a script needs a name");
   const destination = reading.wholePath || rest === "" ? segments.join("/") : rest;
   if (!NAME.test(destination)) {
     throw new AnswerSyntaxError("a destination name holds letters, digits, and . _ ~ - / only");

@@ -86,7 +86,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   "POST recording": (receiver, { body }) => {
     const given = recordingCommand.parse(body);
     // A field left out stays as it is; undefined would overwrite it.
-    return receiver.setRecording(Object.fromEntries(Object.entries(given).filter(([, v]) => v !== undefined)));
+    return receiver.setRecording(
+      Object.fromEntries(Object.entries(given).filter(([, v]) => v !== undefined)),
+    );
   },
   "POST secret": (receiver, { body }) => {
     const { destination, secret } = secretCommand.parse(body);
@@ -128,14 +130,17 @@ function problemOf(error: unknown): [number, string] {
 }
 
 /** Returns the function that answers every request under /_control/. */
-export function createControl(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
+export function createControl(
+  receiver: Receiver,
+): (request: IncomingMessage, response: ServerResponse) => void {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? "/", receiver.url);
     const name = `${request.method} ${url.pathname.slice("/_control/".length)}`;
     const handler = Object.hasOwn(HANDLERS, name) ? HANDLERS[name] : undefined;
     // A browser names its page here; no page has business with this API.
     if (request.headers.origin !== undefined) return send(response, 403, { error: "not for browsers" });
-    if (handler === undefined) return send(response, 404, { error: `no such control: ${name.slice(0, 100)}` });
+    if (handler === undefined)
+      return send(response, 404, { error: `no such control: ${name.slice(0, 100)}` });
     const body = await readBody(request);
     send(response, 200, handler(receiver, { query: Object.fromEntries(url.searchParams), body }));
   };

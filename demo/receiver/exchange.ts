@@ -136,13 +136,16 @@ export class Exchange {
     const body = this.chunks.length === 1 ? (this.chunks[0] ?? NOTHING) : Buffer.concat(this.chunks);
     this.chunks = [];
     const signature =
-      this.secret === undefined ? "unchecked" : checkSignature(this.secret, this.headers, body, this.host.now());
+      this.secret === undefined
+        ? "unchecked"
+        : checkSignature(this.secret, this.headers, body, this.host.now());
     this.destination.countSignature(signature);
     const { record } = this;
     if (record !== null) {
       record.bodyBytes = this.bodyBytes;
       record.signature = signature;
-      if (this.keepsChunks && this.host.records.recording.hashBodies) record.bodySha256 = hash("sha256", body);
+      if (this.keepsChunks && this.host.records.recording.hashBodies)
+        record.bodySha256 = hash("sha256", body);
       if (this.keepsChunks) this.host.records.keepBody(record, body);
     }
     return signature;
@@ -151,24 +154,36 @@ export class Exchange {
   private decide(): void {
     if (this.answered) return;
     const signature = this.checkBody();
-    const { plan, destination } = this.route;
-    if (plan === null) return this.give(this.route.refusal, null);
-    if (this.request.method !== "POST") return this.give(reply(405, { message: "only POST" }), null);
-    if (this.refuseSeconds > 0) {
-      return this.give(reply(429, { retryAfter: { as: "seconds", seconds: this.refuseSeconds } }), null);
+    const given = this.headers["idempotency-key"];
+    const key = typeof given === "string" && given !== "" && given.length <= MAX_KEY_CHARS ? given : null;
+    if (key === null) this.destination.withoutKey++;
+    const { plan } = this.route;
+    const refusal = this.refusal(key, signature);
+    if (plan === null || refusal !== null) {
+      this.give(refusal ?? this.route.refusal, null);
+      return;
     }
-    const key = this.headers["idempotency-key"];
-    if (typeof key !== "string" || key === "" || key.length > MAX_KEY_CHARS) {
-      destination.withoutKey++;
-      if (!plan.ignoreKey) {
-        return this.give(reply(422, { message: "an Idempotency-Key header of 1 to 1024 characters is needed" }), null);
-      }
+    const entry = key === null ? null : this.host.records.seeKey(this.destination, key);
+    this.give(this.choose(plan, entry), entry);
+  }
+
+  /** Why the request is not let through to its key, null when it is. */
+  private refusal(key: string | null, signature: SignatureResult): Answer | null {
+    const { plan } = this.route;
+    if (plan === null) return this.route.refusal;
+    if (this.request.method !== "POST") return reply(405, { message: "only POST" });
+    if (this.refuseSeconds > 0) {
+      return reply(429, { retryAfter: { as: "seconds", seconds: this.refuseSeconds } });
+    }
+    if (key === null && !plan.ignoreKey) {
+      return reply(422, {
+        message: `an Idempotency-Key header of 1 to ${MAX_KEY_CHARS} characters is needed`,
+      });
     }
     if (plan.requireSignature && signature !== "valid") {
-      return this.give(reply(401, { message: `signature ${signature}` }), null);
+      return reply(401, { message: `signature ${signature}` });
     }
-    const entry = typeof key === "string" ? this.host.records.seeKey(destination, key) : null;
-    this.give(this.choose(plan, entry), entry);
+    return null;
   }
 
   /** The answer of the script or the path. A key with an effect gets its result, unless the fault hides results. */

@@ -8,7 +8,8 @@ import type { Receiver, ReceiverOptions } from "./types.ts";
 
 const STOP_GRACE_MS = 2_000;
 const MAX_PORT = 65_535;
-const USAGE = "usage: main.ts [--port n] [--records n] [--keys n] [--keep-alive-ms n] [--keep-bodies] [--no-hash]";
+const USAGE =
+  "usage: main.ts [--port n] [--records n] [--keys n] [--keep-alive-ms n] [--keep-bodies] [--no-hash]";
 
 function number(text: string | undefined, name: string, max: number): number | undefined {
   if (text === undefined) return undefined;

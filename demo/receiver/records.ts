@@ -239,9 +239,11 @@ const SUMMED = [
 
 function addTo(sum: Destination, each: Destination): void {
   for (const name of SUMMED) sum[name] += each[name];
-  for (const [status, count] of each.statuses) sum.statuses.set(status, (sum.statuses.get(status) ?? 0) + count);
+  for (const [status, count] of each.statuses)
+    sum.statuses.set(status, (sum.statuses.get(status) ?? 0) + count);
   const first = each.firstArrivalMs;
   const last = each.lastArrivalMs;
-  if (first !== null && (sum.firstArrivalMs === null || first < sum.firstArrivalMs)) sum.firstArrivalMs = first;
+  if (first !== null && (sum.firstArrivalMs === null || first < sum.firstArrivalMs))
+    sum.firstArrivalMs = first;
   if (last !== null && (sum.lastArrivalMs === null || last > sum.lastArrivalMs)) sum.lastArrivalMs = last;
 }

@@ -14,6 +14,7 @@ import type { DestinationStats, KnownSecret, Receiver, ReceiverOptions } from ".
 
 const DEFAULT_KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const DEFAULT_WAIT_MS = 10_000;
+const CLOSE_IDLE_EVERY_MS = 20;
 const MAX_ROUTES = 100_000;
 const MAX_SECRETS = 50_000;
 const LISTEN_BACKLOG = 4096;
@@ -149,15 +150,20 @@ async function listen(server: Server, port: number, host: string): Promise<numbe
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    // Node closes what is idle now; what becomes idle when its answer is given would be kept for its whole timeout.
+    const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
     server.close(() => {
       clearTimeout(timer);
+      clearInterval(sweep);
       resolve();
     });
-    server.closeIdleConnections();
   });
 }
 
-function createHttpServer(records: Records, keepAliveTimeoutMs: number): [Server, ExchangeHost["connectionOf"]] {
+function createHttpServer(
+  records: Records,
+  keepAliveTimeoutMs: number,
+): [Server, ExchangeHost["connectionOf"]] {
   const connections = new WeakMap<Socket, number>();
   const server = createServer({
     keepAliveTimeout: keepAliveTimeoutMs,

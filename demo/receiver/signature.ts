@@ -17,9 +17,9 @@ const cachedKeys = new Map<string, KeyObject>();
 function keyOf(secret: string): KeyObject {
   const known = cachedKeys.get(secret);
   if (known !== undefined) return known;
-  const bytes = secret.startsWith(SECRET_PREFIX)
-    ? Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")
-    : Buffer.from(secret, "utf8");
+  // Standard Webhooks: base64, with or without its prefix.
+  const text = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
+  const bytes = Buffer.from(text, "base64");
   const key = createSecretKey(bytes);
   if (cachedKeys.size >= MAX_CACHED_KEYS) cachedKeys.clear();
   cachedKeys.set(secret, key);
@@ -30,7 +30,12 @@ function equal(expected: Buffer, given: Buffer): boolean {
   return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
-function matches(secrets: readonly string[], prefix: string, body: Buffer, given: readonly Buffer[]): boolean {
+function matches(
+  secrets: readonly string[],
+  prefix: string,
+  body: Buffer,
+  given: readonly Buffer[],
+): boolean {
   return secrets.some((secret) => {
     const expected = createHmac("sha256", keyOf(secret)).update(prefix).update(body).digest();
     return given.some((signature) => equal(expected, signature));
@@ -46,7 +51,10 @@ function one(value: string | string[] | undefined): string | undefined {
 }
 
 /** The header that carries the signature in the destination's form, as sent. */
-export function signatureHeaderOf(known: KnownSecret | undefined, headers: IncomingHttpHeaders): string | undefined {
+export function signatureHeaderOf(
+  known: KnownSecret | undefined,
+  headers: IncomingHttpHeaders,
+): string | undefined {
   return one(headers[known?.header?.toLowerCase() ?? "webhook-signature"]);
 }
 

@@ -64,6 +64,7 @@ export type DestinationStats = {
   readonly effects: number;
   /** Requests that were given the previous result of their key. */
   readonly repeated: number;
+  /** Requests without a key of 1 to 1024 characters. */
   readonly withoutKey: number;
   /** Requests that have arrived and are not answered yet. */
   readonly currentConcurrency: number;

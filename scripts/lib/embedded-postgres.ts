@@ -4,7 +4,17 @@
  * installs no exit hook: whoever starts a server decides when it stops.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chownSync, closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import path from "node:path";
@@ -45,6 +55,13 @@ export class PostgresStartError extends Error {
 }
 
 export const SUPERUSER = "sluice";
+/** Nothing of ours: locale and time zone of the server must not depend on who starts it. */
+const SERVER_ENVIRONMENT: NodeJS.ProcessEnv = {
+  PATH: "/usr/bin:/bin",
+  LC_ALL: "C",
+  TZ: "UTC",
+  NODE_ENV: "production",
+};
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 30_000;
 const POLL_MS = 25;
@@ -67,9 +84,18 @@ export function embeddedNativeDir(): string {
 
 /** The programs of an installed Postgres 15, or null when the machine has none. */
 export function findPostgres15(): string | null {
-  const candidates = ["/usr/lib/postgresql/15/bin", "/usr/pgsql-15/bin", "/opt/homebrew/opt/postgresql@15/bin"];
+  const candidates = [
+    "/usr/lib/postgresql/15/bin",
+    "/usr/pgsql-15/bin",
+    "/opt/homebrew/opt/postgresql@15/bin",
+  ];
   try {
-    candidates.push(execFileSync("pg_config", ["--bindir"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim());
+    candidates.push(
+      execFileSync("pg_config", ["--bindir"], {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }).trim(),
+    );
   } catch {
     // No pg_config on this machine: the known places are all there is.
   }
@@ -128,7 +154,7 @@ export async function startServer(settings: ServerSettings): Promise<RunningServ
     cwd: settings.dataDir,
     detached: true,
     stdio: ["ignore", log, log],
-    env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+    env: SERVER_ENVIRONMENT,
     ...(account ? { uid: account.uid, gid: account.gid } : {}),
   });
   closeSync(log);
@@ -181,7 +207,8 @@ export function isAlive(pid: number): boolean {
 /** The command line of a process, or an empty text when it cannot be read. */
 export function commandLine(pid: number): string {
   try {
-    if (process.platform === "linux") return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+    if (process.platform === "linux")
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
     return execFileSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" });
   } catch {
     return "";
@@ -204,14 +231,16 @@ function runInitdb(program: string, args: string[], account: Account): Promise<v
     const child = spawn(program, args, {
       cwd: "/",
       stdio: ["ignore", "ignore", "pipe"],
-      env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+      env: SERVER_ENVIRONMENT,
       ...(account ? { uid: account.uid, gid: account.gid } : {}),
     });
     let errors = "";
     child.stderr.on("data", (chunk: Buffer) => {
       errors = (errors + chunk.toString()).slice(-LOG_TAIL_BYTES);
     });
-    child.once("error", (error) => reject(new PostgresStartError("other", `initdb did not start: ${error.message}`)));
+    child.once("error", (error) =>
+      reject(new PostgresStartError("other", `initdb did not start: ${error.message}`)),
+    );
     child.once("close", (code) => (code === 0 ? resolve() : reject(explainFailure(errors))));
   });
 }
@@ -246,7 +275,11 @@ function isReady(dataDir: string, pid: number | undefined): boolean {
   }
 }
 
-async function stopChild(child: ChildProcess, exited: Promise<void>, mode: "fast" | "immediate"): Promise<void> {
+async function stopChild(
+  child: ChildProcess,
+  exited: Promise<void>,
+  mode: "fast" | "immediate",
+): Promise<void> {
   child.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
   const late = setTimeout(() => child.kill("SIGQUIT"), STOP_TIMEOUT_MS);
   await exited;

@@ -43,7 +43,9 @@ export class SetupError extends Error {
  */
 export async function ensureInstalled(root, say) {
   if (isOlder(process.versions.node, OLDEST_START_NODE)) {
-    throw new SetupError(`Node ${process.versions.node} is too old: install Node ${OLDEST_START_NODE} or newer.`);
+    throw new SetupError(
+      `Node ${process.versions.node} is too old: install Node ${OLDEST_START_NODE} or newer.`,
+    );
   }
   const unlock = await lockInstall(root, say);
   try {
@@ -58,26 +60,26 @@ export async function ensureInstalled(root, say) {
 }
 
 /**
- * Runs one script of the project on a Node that is new enough, and ends with its exit code. Signals reach the child
- * by the terminal or are passed on; this process only waits.
+ * Runs one script of the project on a Node that is new enough, and ends with its exit code. Signals are passed on; the
+ * script may get the terminal's a second time at once. Through the channel it sees when this process is gone.
  * @param {string} node
  * @param {string} script
  * @param {string[]} args
  * @param {string} root
  */
 export function handOver(node, script, args, root) {
-  const child = spawn(node, [path.join(root, script), ...args], { cwd: root, stdio: "inherit" });
+  const child = spawn(node, [path.join(root, script), ...args], {
+    cwd: root,
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
-    // The terminal sends its signals to the child as well: only those of other processes are passed on.
-    process.on(signal, () => {
-      if (signal === "SIGTERM" || !process.stdin.isTTY) child.kill(signal);
-    });
+    process.on(signal, () => child.kill(signal));
   }
   child.on("error", (error) => {
     console.error(`sluice: ${error.message}`);
     process.exit(1);
   });
-  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+  child.on("exit", (code) => process.exit(code ?? 1));
 }
 
 /**
@@ -124,7 +126,9 @@ function matchesInstalled(root, lock) {
   return wanted.every(([name, entry]) => {
     const found = installed[name];
     if (found) return found.version === entry.version && existsSync(path.join(root, name));
-    return Boolean(entry.optional) && !fitsThisMachine(entry);
+    // What an optional package for another machine needs is optional too, and says nothing about machines.
+    const isForMachines = entry.os !== undefined || entry.cpu !== undefined;
+    return Boolean(entry.optional) && !(isForMachines && fitsThisMachine(entry));
   });
 }
 
@@ -149,13 +153,19 @@ async function runNpm(root) {
     .split(path.delimiter)
     .filter((entry) => !entry.includes(path.join(root, "node_modules")))
     .join(path.delimiter);
-  const { code, output } = await run(command, byScript ? [npmScript, ...args] : args, root, { PATH: searchPath });
+  const { code, output } = await run(command, byScript ? [npmScript, ...args] : args, root, {
+    PATH: searchPath,
+  });
   if (code === 0) return;
   const reason = output
     .split("\n")
     .map((line) => line.replace(/^npm (error|ERR!)\s*/, ""))
-    .filter((line, index, all) => line !== all[index - 1] && /\S/.test(line) && !/^code |complete log/.test(line));
-  throw new SetupError(`npm ci failed: ${reason[0] ?? `exit code ${code}`}. Nothing is half done; run the command again.`);
+    .filter(
+      (line, index, all) => line !== all[index - 1] && /\S/.test(line) && !/^code |complete log/.test(line),
+    );
+  throw new SetupError(
+    `npm ci failed: ${reason[0] ?? `exit code ${code}`}. Nothing is half done; run the command again.`,
+  );
 }
 
 /**
@@ -173,7 +183,10 @@ function linkEmbeddedPostgres(root) {
     const links = JSON.parse(readFileSync(list, "utf8"));
     const missing = () => links.some(({ target }) => !isThere(path.join(home, target)));
     if (missing()) {
-      spawnSync(process.execPath, [path.join("scripts", "hydrate-symlinks.js")], { cwd: home, stdio: "ignore" });
+      spawnSync(process.execPath, [path.join("scripts", "hydrate-symlinks.js")], {
+        cwd: home,
+        stdio: "ignore",
+      });
     }
     if (missing()) throw new SetupError(`The links of ${home} could not be made: is the folder writable?`);
     const programs = path.join(home, "native", "bin");
@@ -246,7 +259,8 @@ async function lockInstall(root, say) {
     }
     const owner = Number(readText(file) ?? 0);
     if (owner > 0 && !isRunning(owner)) rmSync(file, { force: true });
-    else if (Date.now() > deadline) throw new SetupError(`Another install (pid ${owner}) does not end: stop it first.`);
+    else if (Date.now() > deadline)
+      throw new SetupError(`Another install (pid ${owner}) does not end: stop it first.`);
     else {
       if (waits === 0) say("waiting for another install in this folder");
       await delay(LOCK_POLL_MS);
@@ -266,7 +280,11 @@ function run(command, args, cwd, env) {
   const kept = 65_536;
   return new Promise((resolve) => {
     let output = "";
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const keep = (/** @type {Buffer} */ chunk) => {
       output = (output + chunk.toString()).slice(-kept);
     };

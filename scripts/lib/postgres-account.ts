@@ -27,7 +27,9 @@ export function postgresAccount(): Account {
     const [uid, gid] = [Number(fields?.[2]), Number(fields?.[3])];
     if (fields && Number.isInteger(uid) && Number.isInteger(gid) && uid !== 0) return { uid, gid, name };
   }
-  throw new Error('Postgres does not run as root, and there is no "postgres" or "nobody" account to run it as.');
+  throw new Error(
+    'Postgres does not run as root, and there is no "postgres" or "nobody" account to run it as.',
+  );
 }
 
 /** True when the account may pass through every directory on the way to `target`. */
@@ -56,11 +58,16 @@ export function makePrivateDirectory(account: Account, directory: string): void 
  * @throws Error when somebody else made a directory of that name.
  */
 export function outsideDirectory(clone: string): string {
-  const directory = path.join("/var/tmp", `sluice-${createHash("sha256").update(clone).digest("hex").slice(0, 12)}`);
+  const directory = path.join(
+    "/var/tmp",
+    `sluice-${createHash("sha256").update(clone).digest("hex").slice(0, 12)}`,
+  );
   mkdirSync(directory, { recursive: true, mode: 0o755 });
   const stats = lstatSync(directory);
   if (!stats.isDirectory() || stats.uid !== process.getuid?.()) {
-    throw new Error(`${directory} belongs to somebody else: remove it, or move the clone out of a closed directory.`);
+    throw new Error(
+      `${directory} belongs to somebody else: remove it, or move the clone out of a closed directory.`,
+    );
   }
   return directory;
 }

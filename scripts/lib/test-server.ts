@@ -23,6 +23,8 @@ export type TestServerVersion = 15 | 18;
 
 const PREFIX = "sluice-test-pg";
 const PORT_ATTEMPTS = 5;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const EXIT_BY_SIGNAL = 130;
 /** Speed before safety: a crash of the machine may lose a test server, and nobody minds. */
 const THROWAWAY_SETTINGS = {
   fsync: "off",
@@ -51,16 +53,21 @@ export async function startTestServer(version: TestServerVersion): Promise<Runni
     const settings = { binDir, dataDir: path.join(root, `${PREFIX}-${process.pid}-${port}`), port };
     try {
       await prepareDataDirectory(settings);
-      return tieToThisProcess(await startServer({ ...settings, settings: THROWAWAY_SETTINGS }), settings.dataDir);
+      return tieToThisProcess(
+        await startServer({ ...settings, settings: THROWAWAY_SETTINGS }),
+        settings.dataDir,
+      );
     } catch (error) {
       removeServerFiles(settings.dataDir);
-      if (!(error instanceof PostgresStartError && error.kind === "port") || attempt === PORT_ATTEMPTS) throw error;
+      if (!(error instanceof PostgresStartError && error.kind === "port") || attempt === PORT_ATTEMPTS)
+        throw error;
     }
   }
 }
 
+/** Kills and removes the server at any end of this process that Node tells us of. */
 function tieToThisProcess(server: RunningServer, dataDir: string): RunningServer {
-  const onExit = () => {
+  const remove = () => {
     try {
       process.kill(server.pid, "SIGQUIT");
     } catch {
@@ -68,11 +75,18 @@ function tieToThisProcess(server: RunningServer, dataDir: string): RunningServer
     }
     removeServerFiles(dataDir);
   };
-  process.once("exit", onExit);
+  const onSignal = (signal: NodeJS.Signals) => {
+    remove();
+    // Others who listen decide how the process ends; without them Node would have ended it at once.
+    if (process.listenerCount(signal) === 0) process.exit(EXIT_BY_SIGNAL);
+  };
+  process.once("exit", remove);
+  for (const signal of SIGNALS) process.once(signal, onSignal);
   return {
     ...server,
     stop: async () => {
-      process.off("exit", onExit);
+      process.off("exit", remove);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
       await server.stop("immediate");
       removeServerFiles(dataDir);
     },
@@ -81,7 +95,9 @@ function tieToThisProcess(server: RunningServer, dataDir: string): RunningServer
 
 function programDirectory(version: TestServerVersion): string {
   if (version === 18) {
-    const native = reachablePrograms(postgresAccount(), embeddedNativeDir(), () => outsideDirectory(process.cwd()));
+    const native = reachablePrograms(postgresAccount(), embeddedNativeDir(), () =>
+      outsideDirectory(process.cwd()),
+    );
     return path.join(native, "bin");
   }
   const directory = findPostgres15();

@@ -10,7 +10,10 @@ export interface TestRegions {
 
 /** Clones one database per region. */
 export async function createTestRegions(): Promise<TestRegions> {
-  const [us, eu] = await Promise.all([createTestDatabase({ region: "us" }), createTestDatabase({ region: "eu" })]);
+  const [us, eu] = await Promise.all([
+    createTestDatabase({ region: "us" }),
+    createTestDatabase({ region: "eu" }),
+  ]);
   return {
     us,
     eu,

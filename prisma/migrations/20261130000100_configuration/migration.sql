@@ -71,7 +71,7 @@ CREATE TABLE sluice.destination_state (
   -- The gate: nothing is claimed before hold_until; while probing, one request at a time until one has an outcome.
   hold_until timestamptz,
   hold_set_at timestamptz,
-  hold_why text CHECK (hold_why IN ('rate_limited', 'unavailable')),
+  hold_why text CHECK (hold_why IN ('retry_after', 'rate_limited')),
   hold_status smallint,
   hold_retry_after text,
   hold_delivery_id uuid,
@@ -89,6 +89,8 @@ CREATE TABLE sluice.destination_state (
   updated_at timestamptz NOT NULL DEFAULT clock_timestamp()
 ) WITH (fillfactor = 50);
 SELECT sluice.pin_region('destination_state');
+-- The next gate to open, for the region's wake-up.
+CREATE INDEX destination_state_hold ON sluice.destination_state (hold_until) WHERE hold_until IS NOT NULL;
 
 -- Retry and limit policies are data, versioned; the newest row of a class is in force.
 CREATE TABLE sluice.policy (

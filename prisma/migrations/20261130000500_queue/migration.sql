@@ -116,15 +116,25 @@ BEGIN
       SET rate_tat = greatest(coalesce(s.rate_tat, v_now), v_now) + (EXCLUDED.rate_tat - v_now)
     RETURNING 1
   ), taken AS MATERIALIZED (SELECT l.ord, count(*)::integer AS n FROM leased l GROUP BY 1
+  ), seen AS MATERIALIZED (SELECT p.ord, count(*)::integer AS n FROM picked p GROUP BY 1
+  ), counted AS (
+    SELECT c.*, coalesce(k.n, 0) AS n, coalesce(n.n, 0) AS found
+      FROM clipped c LEFT JOIN taken k ON k.ord = c.ord LEFT JOIN seen n ON n.ord = c.ord
   ), summary AS (
-    SELECT c.ord, coalesce((SELECT k.n FROM taken k WHERE k.ord = c.ord), 0) AS n,
+    -- No blocker and fewer rows than wanted means that the lane ran dry.
+    SELECT c.ord, c.n,
            CASE WHEN c.blocker IS NOT NULL THEN c.blocker
-                WHEN c.tokens <= 0 THEN 'rate'
-                WHEN c.destination_room <= 0 THEN 'destination_cap'
-                WHEN c.tenant_room <= 0 THEN 'tenant_cap' END AS blocker,
+                WHEN c.found > c.n THEN 'deferred'
+                WHEN c.n < c.k OR c.k = c.wanted THEN NULL
+                WHEN c.tokens < c.wanted AND c.tokens <= c.destination_room THEN 'rate'
+                WHEN c.allowed < c.wanted THEN 'destination_cap'
+                ELSE 'tenant_cap' END AS blocker,
            CASE WHEN c.blocker IS NOT NULL THEN c.blocked_until
-                WHEN c.tokens <= 0 THEN c.tat + (1 - c.rate_burst) / c.rate_per_second * interval '1 second' END AS blocked_until
-      FROM clipped c
+                -- When the next token is there, after what this call has spent of the destination's.
+                WHEN c.tokens < c.wanted THEN
+                  c.tat + (coalesce((SELECT count(*) FROM leased l WHERE l.destination_id = c.destination_id), 0) + 1 - c.rate_burst)
+                          / c.rate_per_second * interval '1 second' END AS blocked_until
+      FROM counted c
   )
   SELECT v_now, v_token, v_until,
          (SELECT coalesce(array_agg(l.id ORDER BY l.ord, l.id), '{}') FROM leased l),

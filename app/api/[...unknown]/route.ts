@@ -1,0 +1,11 @@
+/** Any other path under /api: a problem, so that a caller never gets a page of HTML. */
+import { answer } from "../answer.ts";
+import { SluiceError } from "#domain/errors.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, async () => {
+    throw new SluiceError("not_found", `There is no resource ${new URL(request.url).pathname}.`);
+  });
+}

@@ -1,0 +1,70 @@
+/** The query parameters of every route, strict: an unknown name or value is refused, never ignored. */
+import { z } from "zod";
+import { MAX_PAGE_ROWS } from "#db/console/list-deliveries.ts";
+import { SERIES_RANGES, type SeriesRange } from "#db/console/read-age-series.ts";
+import { DEAD_REASONS, SERVICE_CLASSES, STATES } from "#domain/delivery.ts";
+import { parseRegion, REGIONS } from "#domain/region.ts";
+
+const DEFAULT_PAGE_ROWS = 50;
+const MAX_QUERY_CHARS = 300;
+
+const region = z
+  .string()
+  .refine((text) => REGIONS.some((known) => text === known || text === known.toUpperCase()), {
+    error: `must be one of ${REGIONS.join(", ")}`,
+  })
+  .transform(parseRegion);
+
+/** `us,eu`: each region at most once. */
+const regions = z
+  .string()
+  .transform((text) => text.split(","))
+  .pipe(
+    z
+      .array(region)
+      .max(REGIONS.length)
+      .refine((list) => new Set(list).size === list.length, { error: "names a region twice" }),
+  );
+
+const tenant = z
+  .string()
+  .regex(/^(?:ten_[0-9a-f]{32}|[a-z0-9][a-z0-9-]{0,62})$/, { error: "must be a tenant's slug or ten_ id" });
+const destination = z.string().regex(/^dst_[0-9a-f]{32}$/, { error: "must be a dst_ id" });
+const cursor = z.string().min(1).max(MAX_QUERY_CHARS);
+const limit = z.coerce.number().int().min(1).max(MAX_PAGE_ROWS).default(DEFAULT_PAGE_ROWS);
+
+export const overviewQuery = z.strictObject({ region: regions.optional() });
+
+export const seriesQuery = z.strictObject({
+  region,
+  range: z.enum(Object.keys(SERIES_RANGES) as [SeriesRange, ...SeriesRange[]]).default("15m"),
+});
+
+export const scopeQuery = z.strictObject({ region });
+
+export const deliveriesQuery = z.strictObject({
+  region,
+  tenant: tenant.optional(),
+  destination: destination.optional(),
+  state: z.enum(STATES).optional(),
+  class: z.enum(SERVICE_CLASSES).optional(),
+  // What an id or a key can be: visible ASCII.
+  q: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, { error: "must be a delivery id or an idempotency key" })
+    .optional(),
+  cursor: cursor.optional(),
+  limit,
+});
+
+export const deadLettersQuery = z.strictObject({
+  region,
+  tenant: tenant.optional(),
+  destination: destination.optional(),
+  reason: z.enum(DEAD_REASONS).optional(),
+  cursor: cursor.optional(),
+  limit,
+});
+
+/** Resources without parameters. */
+export const noQuery = z.strictObject({});

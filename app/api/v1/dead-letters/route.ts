@@ -1,0 +1,10 @@
+/** GET /api/v1/dead-letters: one page of one region's dead letters. */
+import { answer, parseQuery } from "../../answer.ts";
+import { deadLettersQuery } from "../../schemas.ts";
+import { listDeadLetters } from "#db/console/list-dead-letters.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, async () => listDeadLetters(parseQuery(deadLettersQuery, request)));
+}

@@ -1,0 +1,13 @@
+/** GET /api/v1/deliveries/{id}: one delivery with its attempts and what blocks it now. */
+import { answer, parseQuery } from "../../../answer.ts";
+import { noQuery } from "../../../schemas.ts";
+import { readDelivery } from "#db/console/read-delivery.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
+  return answer(request, async () => {
+    parseQuery(noQuery, request);
+    return readDelivery((await context.params).id);
+  });
+}

@@ -1,0 +1,10 @@
+/** GET /api/v1/deliveries: one page of one region's deliveries. */
+import { answer, parseQuery } from "../../answer.ts";
+import { deliveriesQuery } from "../../schemas.ts";
+import { listDeliveries } from "#db/console/list-deliveries.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, async () => listDeliveries(parseQuery(deliveriesQuery, request)));
+}

@@ -1,0 +1,10 @@
+/** GET /api/v1/overview: the numbers of every region, or of those in `region=us,eu`. */
+import { answer, parseQuery } from "../../answer.ts";
+import { overviewQuery } from "../../schemas.ts";
+import { readOverview } from "#db/console/read-overview.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, async () => readOverview(parseQuery(overviewQuery, request).region));
+}

@@ -1,0 +1,13 @@
+/** GET /api/v1/overview/series: both ages of one region over a range, with gaps. */
+import { answer, parseQuery } from "../../../answer.ts";
+import { seriesQuery } from "../../../schemas.ts";
+import { readAgeSeries } from "#db/console/read-age-series.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, async () => {
+    const { region, range } = parseQuery(seriesQuery, request);
+    return readAgeSeries(region, range);
+  });
+}

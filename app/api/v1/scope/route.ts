@@ -1,0 +1,10 @@
+/** GET /api/v1/scope: names of one region's tenants and destinations, for filters. */
+import { answer, parseQuery } from "../../answer.ts";
+import { scopeQuery } from "../../schemas.ts";
+import { listScope } from "#db/console/list-scope.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, async () => listScope(parseQuery(scopeQuery, request).region));
+}

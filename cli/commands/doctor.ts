@@ -1,0 +1,72 @@
+/** `sluice doctor`: looks at this machine and at both databases and says what is wrong. It changes nothing. */
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { pingDatabase } from "#db/admin.ts";
+import { createPool } from "#db/pool.ts";
+import { assertRegion } from "#db/regions.ts";
+import { isSluiceError } from "#domain/errors.ts";
+import { REGIONS } from "#domain/region.ts";
+import { embeddedNativeDir } from "#scripts/lib/embedded-postgres.ts";
+import { ROOT, readCommandUrls } from "../config.ts";
+
+export const help = `Usage: sluice doctor
+
+Checks Node, the packages, the built console and both region databases. Exit code 1 when something is wrong.`;
+
+interface Check {
+  name: string;
+  /** Returns what is fine; throws what is not. */
+  look(): Promise<string>;
+}
+
+/** Prints one line per check. */
+export async function run(args: string[]): Promise<number> {
+  parseArgs({ args, options: {} });
+  let wrong = 0;
+  for (const { name, look } of checks()) {
+    try {
+      console.log(`ok     ${name}: ${await look()}`);
+    } catch (error) {
+      wrong += 1;
+      console.log(`wrong  ${name}: ${reasonOf(error)}`);
+    }
+  }
+  return wrong === 0 ? 0 : 1;
+}
+
+function checks(): Check[] {
+  const files = (name: string, file: string, repair: string): Check => ({
+    name,
+    look: async () => {
+      if (!existsSync(path.join(ROOT, file))) throw new Error(`${file} is missing: ${repair}`);
+      return "there";
+    },
+  });
+  return [
+    { name: "node", look: async () => process.version },
+    files("packages", "node_modules/.package-lock.json", "run npm start"),
+    files("prisma client", "db/generated/client.ts", "run npm start"),
+    files("console build", ".next/BUILD_ID", "run npm run build"),
+    { name: "embedded postgres", look: async () => path.relative(ROOT, embeddedNativeDir()) },
+    ...REGIONS.map((region) => ({ name: `database ${region}`, look: () => checkDatabase(region) })),
+  ];
+}
+
+async function checkDatabase(region: (typeof REGIONS)[number]): Promise<string> {
+  const connectionString = readCommandUrls()[region];
+  const version = await pingDatabase(connectionString);
+  const pool = createPool({ connectionString, max: 1, applicationName: "sluice-doctor" });
+  try {
+    await assertRegion(pool, region);
+  } finally {
+    await pool.end();
+  }
+  return `Postgres ${Math.floor(version / 10_000)} at ${new URL(connectionString).host}, region ${region}`;
+}
+
+function reasonOf(error: unknown): string {
+  if (isSluiceError(error)) return error.detail;
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  return first instanceof Error ? first.message : String(first);
+}

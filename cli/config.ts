@@ -1,0 +1,138 @@
+/**
+ * Every setting of the command line and of `sluice up`, read from the environment in one place and checked.
+ * It is the only file of this room that looks at the environment. No message of it may hold the value of a URL.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { isPostgresUrl, type RegionUrls, readRegionUrls } from "#db/config.ts";
+import { SluiceError } from "#domain/errors.ts";
+
+/** Folder of the clone. */
+export const ROOT = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
+
+/** The setting that names each port, for messages. */
+export const PORT_SETTINGS = {
+  console: "SLUICE_CONSOLE_PORT",
+  receiver: "SLUICE_RECEIVER_PORT",
+  postgres: "SLUICE_POSTGRES_PORT",
+  workerUs: "SLUICE_WORKER_US_HEALTH_PORT",
+  workerEu: "SLUICE_WORKER_EU_HEALTH_PORT",
+} as const;
+
+export type PortName = keyof typeof PORT_SETTINGS;
+
+export interface UpConfig {
+  ports: Readonly<Record<PortName, number>>;
+  /** Where the embedded server's data, the logs and the marks of `up` live. */
+  dataDir: string;
+  /** The two databases of the caller, or null when `up` runs its own server. */
+  givenUrls: RegionUrls | null;
+  /** How long the packages took before this process started; null when it was started directly. */
+  installMs: number | null;
+}
+
+const DEFAULT_PORTS: Readonly<Record<PortName, number>> = {
+  console: 3000,
+  receiver: 4400,
+  postgres: 54_329,
+  workerUs: 4501,
+  workerEu: 4502,
+};
+
+const portSchema = z.coerce.number().int().min(1).max(65_535);
+
+/**
+ * Reads the settings of `sluice up`.
+ * @throws SluiceError `bad_config` naming the setting: a port that is none or is named twice, only one of the two
+ *   database URLs, or a URL that is not Postgres's.
+ */
+export function readUpConfig(env: NodeJS.ProcessEnv = process.env): UpConfig {
+  const ports = readPorts(env);
+  return {
+    ports,
+    dataDir: path.resolve(ROOT, env.SLUICE_DATA_DIR || ".sluice"),
+    givenUrls: readGivenUrls(env),
+    installMs: env.SLUICE_INSTALL_MS ? Number(env.SLUICE_INSTALL_MS) : null,
+  };
+}
+
+/**
+ * The databases for a command that runs beside `sluice up` or without it: those of the environment, else those that
+ * the running `up` of this clone has noted.
+ * @throws SluiceError `bad_config` when there are none.
+ */
+export function readCommandUrls(env: NodeJS.ProcessEnv = process.env): RegionUrls {
+  const given = readGivenUrls(env);
+  if (given) return given;
+  const noted = readNotedUrls(path.resolve(ROOT, env.SLUICE_DATA_DIR || ".sluice"));
+  return noted ?? readRegionUrls(env);
+}
+
+/** Gives this process the URLs of the running `up` when its own environment has none, for commands that read it. */
+export function adoptRunningDatabases(env: NodeJS.ProcessEnv = process.env): void {
+  if (env.DATABASE_URL_US || env.DATABASE_URL_EU) return;
+  const noted = readNotedUrls(path.resolve(ROOT, env.SLUICE_DATA_DIR || ".sluice"));
+  if (noted) Object.assign(env, { DATABASE_URL_US: noted.us, DATABASE_URL_EU: noted.eu });
+}
+
+/** The environment of a child: this one's, without database URLs, plus what the child is meant to have. */
+export function childEnvironment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const { DATABASE_URL_US: _us, DATABASE_URL_EU: _eu, SLUICE_INSTALL_MS: _ms, ...rest } = process.env;
+  return { ...rest, ...extra };
+}
+
+/** Where `up` notes the URLs of its databases while it runs. */
+export function notedUrlsFile(dataDir: string): string {
+  return path.join(dataDir, "databases.json");
+}
+
+function readNotedUrls(dataDir: string): RegionUrls | null {
+  const file = notedUrlsFile(dataDir);
+  if (!existsSync(file)) return null;
+  const parsed = z
+    .object({ us: z.string(), eu: z.string() })
+    .safeParse(JSON.parse(readFileSync(file, "utf8")));
+  return parsed.success ? parsed.data : null;
+}
+
+function readPorts(env: NodeJS.ProcessEnv): Record<PortName, number> {
+  const ports = { ...DEFAULT_PORTS };
+  const owners = new Map<number, string>();
+  for (const name of Object.keys(PORT_SETTINGS) as PortName[]) {
+    const setting = PORT_SETTINGS[name];
+    const parsed = portSchema.safeParse(env[setting] || DEFAULT_PORTS[name]);
+    if (!parsed.success) throw new SluiceError("bad_config", `${setting} must be a port from 1 to 65535.`);
+    const other = owners.get(parsed.data);
+    if (other) throw new SluiceError("bad_config", `${setting} and ${other} are the same port: change one.`);
+    owners.set(parsed.data, setting);
+    ports[name] = parsed.data;
+  }
+  return ports;
+}
+
+function readGivenUrls(env: NodeJS.ProcessEnv): RegionUrls | null {
+  const us = env.DATABASE_URL_US || null;
+  const eu = env.DATABASE_URL_EU || null;
+  if (us === null && eu === null) return null;
+  if (us === null || eu === null) {
+    const [set, missing] = us === null ? ["EU", "US"] : ["US", "EU"];
+    throw new SluiceError(
+      "bad_config",
+      `DATABASE_URL_${set} is set but DATABASE_URL_${missing} is not: set both, or neither for the embedded server.`,
+    );
+  }
+  for (const [setting, url] of [
+    ["DATABASE_URL_US", us],
+    ["DATABASE_URL_EU", eu],
+  ] as const) {
+    if (!isPostgresUrl(url)) {
+      throw new SluiceError(
+        "bad_config",
+        `${setting} is not a Postgres URL (postgres://user:password@host:5432/database).`,
+      );
+    }
+  }
+  return { us, eu };
+}

@@ -1,0 +1,106 @@
+"use client";
+/** One delivery: where it is, why, and everything that happened to it. */
+import Link from "next/link";
+import { ProblemError } from "#components/queries/fetch-json.ts";
+import { useDelivery } from "#components/queries/deliveries.ts";
+import { useBehind } from "#components/shell/freshness.ts";
+import { CopyButton } from "#components/ui/copy-button.tsx";
+import { ErrorNotice } from "#components/ui/error-notice.tsx";
+import { Notice } from "#components/ui/notice.tsx";
+import { Skeleton } from "#components/ui/skeleton.tsx";
+import { StatusBadge } from "#components/ui/status.tsx";
+import { Timestamp } from "#components/ui/timestamp.tsx";
+import { reasonWords, STATE_WORDS } from "#components/ui/words.ts";
+import type { DeliveryAnswer } from "#db/console/read-delivery.ts";
+import { FactsPanel } from "./facts-panel.tsx";
+import { StateSteps } from "./state-steps.tsx";
+import { Timeline } from "./timeline.tsx";
+import { WhyPanel } from "./why-panel.tsx";
+
+/** `id` is the public id from the address. */
+export function DeliveryPage({ id }: { id: string }) {
+  const query = useDelivery(id);
+  const stale = useBehind();
+  const answer = query.data;
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
+      <Header id={id} answer={answer ?? null} />
+      {answer === undefined ? (
+        <Missing id={id} error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <Found answer={answer} stale={stale} />
+      )}
+    </div>
+  );
+}
+
+function Header({ id, answer }: { id: string; answer: DeliveryAnswer | null }) {
+  const delivery = answer?.delivery ?? null;
+  const state = delivery === null ? null : STATE_WORDS[delivery.state];
+  return (
+    <header>
+      <nav aria-label="Breadcrumb" className="text-muted text-table">
+        <Link
+          href={`/deliveries${answer === null ? "" : `?region=${answer.region}`}`}
+          prefetch={false}
+          className="underline-offset-4 hover:underline"
+        >
+          Deliveries{answer === null ? "" : ` in ${answer.region.toUpperCase()}`}
+        </Link>
+      </nav>
+      <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-2">
+        <h1 className="flex min-w-0 items-center gap-1 font-mono font-semibold text-lead tracking-tight md:text-figure">
+          <span className="min-w-0 break-all">{id}</span>
+          <CopyButton text={id} what="delivery id" />
+        </h1>
+        {state === null ? null : <StatusBadge tone={state.tone} icon={state.icon} label={state.label} />}
+        {delivery?.reason ? <span className="text-muted">{reasonWords(delivery.reason)}</span> : null}
+        {answer === null ? null : (
+          <span className="text-faint text-table md:ml-auto">
+            as of <Timestamp iso={answer.asOf} form="clock" named />
+          </span>
+        )}
+      </div>
+    </header>
+  );
+}
+
+function Found({ answer, stale }: { answer: DeliveryAnswer; stale: boolean }) {
+  return (
+    <>
+      <StateSteps delivery={answer.delivery} attempts={answer.attempts} />
+      <WhyPanel delivery={answer.delivery} asOf={answer.asOf} />
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <Timeline answer={answer} stale={stale} />
+        <FactsPanel delivery={answer.delivery} stale={stale} />
+      </div>
+    </>
+  );
+}
+
+function Missing({ id, error, retry }: { id: string; error: Error | null; retry: () => void }) {
+  if (error === null) return <DeliverySkeleton />;
+  const problem = error instanceof ProblemError ? error.problem : null;
+  if (problem?.code === "not_found" || problem?.code === "bad_id") {
+    return (
+      <Notice kind="no-match" title={problem.code === "not_found" ? "No such delivery" : "This is not a delivery id"}>
+        {problem.code === "not_found"
+          ? "Every region answered and none of them has it. Retention removes finished deliveries after their time."
+          : `An id is dlv_ and 32 hex digits; the address says ${id.slice(0, 60)}.`}
+      </Notice>
+    );
+  }
+  return <ErrorNotice error={error} onRetry={retry} />;
+}
+
+function DeliverySkeleton() {
+  return (
+    <div aria-hidden="true" className="grid gap-4">
+      <Skeleton className="h-7 w-80 max-w-full" />
+      <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <Skeleton className="h-96 w-full" />
+        <Skeleton className="h-96 w-full" />
+      </div>
+    </div>
+  );
+}

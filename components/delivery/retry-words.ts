@@ -1,0 +1,42 @@
+/** How the delay before the next attempt came about, as sentences. Everything is told from what the attempt stored. */
+import { formatAge } from "#components/ui/age.ts";
+import type { AttemptEntry } from "#db/console/read-attempts.ts";
+
+const READ: Readonly<Record<string, string>> = {
+  seconds: "read as seconds",
+  date: "read as an HTTP date",
+  absent: "not sent",
+  invalid: "not understood",
+  past: "a moment in the past",
+  zero: "zero",
+  negative: "negative",
+};
+
+/** One line of the explanation; `raw` is shown in the mono face, as it came. */
+export interface RetryLine {
+  label: string;
+  raw?: string;
+  text: string;
+}
+
+/** Empty for an attempt that set no next due time. */
+export function retryLines(attempt: AttemptEntry): RetryLine[] {
+  const lines: RetryLine[] = [];
+  const { retryAfter, clamped, fallback, jitterMs, delayMs } = attempt;
+  if (retryAfter !== null) {
+    const read = READ[retryAfter.read ?? ""] ?? retryAfter.read ?? "not read";
+    const asked = retryAfter.askedMs === null ? "" : `, asks for ${formatAge(retryAfter.askedMs)}`;
+    lines.push({ label: "Retry-After", raw: retryAfter.raw, text: `${read}${asked}` });
+  }
+  if (fallback && attempt.kind === "http") {
+    lines.push({ label: "Backoff", text: "the policy's own, since no usable Retry-After came" });
+  }
+  if (clamped !== null) {
+    lines.push({ label: "Clamped", text: clamped === "max" ? "cut down to the policy's maximum" : "raised to the policy's minimum" });
+  }
+  if (jitterMs !== null && jitterMs > 0) lines.push({ label: "Jitter", text: `${formatAge(jitterMs)} added` });
+  if (delayMs !== null && attempt.nextDueAt !== null) {
+    lines.push({ label: "Delay", text: `${formatAge(delayMs)} from the stored outcome` });
+  }
+  return lines;
+}

@@ -1,0 +1,80 @@
+/** The whole life of a delivery in order: accepted, each attempt, and where it is now. */
+import { formatBytes, plural } from "#components/ui/format.ts";
+import { Panel } from "#components/ui/panel.tsx";
+import { relativeTo } from "#components/ui/relative.ts";
+import { Timestamp } from "#components/ui/timestamp.tsx";
+import { reasonWords } from "#components/ui/words.ts";
+import type { DeliveryAnswer, DeliveryDetail } from "#db/console/read-delivery.ts";
+import { AttemptItem } from "./attempt-item.tsx";
+import { TimelineItem } from "./timeline-item.tsx";
+
+/** Oldest first, so that it reads as a story. */
+export function Timeline({ answer, stale }: { answer: DeliveryAnswer; stale: boolean }) {
+  const { delivery, attempts, attemptsTruncated } = answer;
+  return (
+    <Panel
+      title="Timeline"
+      stale={stale}
+      note={
+        attemptsTruncated
+          ? `the latest ${attempts.length} of ${delivery.attempts} attempts`
+          : `${plural(delivery.attempts, "attempt")}, ${plural(delivery.failures, "failure")}, ${plural(delivery.throttles, "throttle")}`
+      }
+    >
+      <ol className="mt-1">
+        <TimelineItem tone="neutral" title="Accepted" at={delivery.createdAt}>
+          <p className="text-muted text-table">
+            committed with the business transaction · {formatBytes(delivery.payload.sizeBytes)}
+            {delivery.payload.contentType === null ? "" : `, ${delivery.payload.contentType}`} · first due{" "}
+            <Timestamp iso={delivery.firstDueAt} form="exact" />
+          </p>
+        </TimelineItem>
+        {attempts.map((attempt) => (
+          <AttemptItem key={attempt.id} attempt={attempt} />
+        ))}
+        <Now delivery={delivery} asOf={answer.asOf} />
+      </ol>
+    </Panel>
+  );
+}
+
+/** The last entry: what the delivery waits for, or how it ended. */
+function Now({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }) {
+  switch (delivery.state) {
+    case "delivered":
+      return <TimelineItem tone="ok" title="Delivered" at={delivery.finishedAt} />;
+    case "dead":
+      return (
+        <TimelineItem tone="danger" title={`Dead: ${reasonWords(delivery.reason ?? "")}`} at={delivery.finishedAt}>
+          <p className="text-muted text-table">It waits for a person. Nothing retries it by itself. {delivery.lastDetail}</p>
+        </TimelineItem>
+      );
+    case "cancelled":
+      return (
+        <TimelineItem tone="neutral" title={`Cancelled: ${reasonWords(delivery.reason ?? "")}`} at={delivery.finishedAt} />
+      );
+    case "leased":
+      return (
+        <TimelineItem tone="accent" title={`Attempt ${delivery.attempts + 1} is in flight`} at={delivery.leasedAt}>
+          <p className="text-muted text-table">
+            {delivery.leasedBy}
+            {delivery.leaseUntil === null ? null : (
+              <>
+                {" · lease ends "}
+                <Timestamp iso={delivery.leaseUntil} form="clock" named /> ({relativeTo(delivery.leaseUntil, asOf)})
+              </>
+            )}
+          </p>
+        </TimelineItem>
+      );
+    default:
+      return (
+        <TimelineItem
+          tone={delivery.blockers.length > 0 ? "held" : "unknown"}
+          title={`Attempt ${delivery.attempts + 1} ${delivery.dueAt > asOf ? "is planned" : "is due"}`}
+          at={delivery.dueAt}
+          aside={relativeTo(delivery.dueAt, asOf)}
+        />
+      );
+  }
+}

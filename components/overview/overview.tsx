@@ -1,0 +1,46 @@
+"use client";
+/** The overview: verdict, regions, ages over time, tenants. Every number comes from one answer of the API. */
+import { parseAsStringLiteral, useQueryState } from "nuqs";
+import { useOverview } from "#components/queries/overview.ts";
+import { useBehind } from "#components/shell/freshness.ts";
+import { ErrorNotice } from "#components/ui/error-notice.tsx";
+import { DroppedChips } from "#components/ui/dropped-chips.tsx";
+import { REGIONS } from "#domain/region.ts";
+import { AgesPanel } from "./ages-panel.tsx";
+import { RegionCard, RegionCardSkeleton } from "./region-card.tsx";
+import { TenantMatrix } from "./tenant-matrix.tsx";
+import { Verdict, VerdictSkeleton } from "./verdict.tsx";
+
+const PARAMETERS = { region: (value: string) => REGIONS.some((region) => region === value), range: isRange };
+
+function isRange(value: string): boolean {
+  return ["15m", "1h", "6h", "24h"].includes(value);
+}
+
+/** The region comes from the URL; none means all. */
+export function OverviewPage() {
+  const [region] = useQueryState("region", parseAsStringLiteral(REGIONS));
+  const query = useOverview(region);
+  const stale = useBehind();
+  const regions = region === null ? REGIONS : [region];
+  // The answer of another filter is not shown under this one's name.
+  const overview = query.isPlaceholderData ? null : (query.data ?? null);
+  if (overview === null && query.error !== null) {
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  }
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
+      <DroppedChips known={PARAMETERS} />
+      {overview === null ? <VerdictSkeleton /> : <Verdict answers={overview.regions} stale={stale} />}
+      <div className={regions.length > 1 ? "grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-2" : "grid grid-cols-[minmax(0,1fr)] gap-4"}>
+        {overview === null
+          ? regions.map((name) => <RegionCardSkeleton key={name} region={name} />)
+          : overview.regions.map((answer) => (
+              <RegionCard key={answer.region} answer={answer} overview={overview} stale={stale} />
+            ))}
+      </div>
+      <AgesPanel regions={regions} />
+      <TenantMatrix overview={overview} stale={stale} />
+    </div>
+  );
+}

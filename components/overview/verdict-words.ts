@@ -1,0 +1,82 @@
+/**
+ * The verdict of a region in words. Green is said only when the region answered, is inside its objectives and the answer
+ * is fresh; everything else is named for what it is.
+ */
+import { formatAge } from "#components/ui/age.ts";
+import { plural } from "#components/ui/format.ts";
+import type { Tone } from "#components/ui/status.tsx";
+import type { RegionOverview } from "#db/console/read-overview.ts";
+import type { RegionAnswer } from "#db/console/read-region.ts";
+import type { VerdictLevel } from "#db/console/verdict.ts";
+
+export interface VerdictWords {
+  tone: Tone;
+  /** "late", "on time": the word of the badge. */
+  label: string;
+  /** What decided it, as sentences. */
+  main: string;
+  /** What else is so. */
+  aside: string;
+}
+
+const LEVELS: Record<VerdictLevel, { tone: Tone; label: string }> = {
+  on_time: { tone: "ok", label: "on time" },
+  slow: { tone: "warn", label: "slow" },
+  late: { tone: "danger", label: "late" },
+  stopped: { tone: "danger", label: "stopped" },
+  draining: { tone: "held", label: "claims stopped" },
+};
+
+/** `stale` means that the page has not heard from the console for several intervals. */
+export function wordsFor(answer: RegionAnswer<RegionOverview>, stale: boolean): VerdictWords {
+  if (answer.status === "unavailable") {
+    return {
+      tone: "danger",
+      label: "does not answer",
+      main: answer.detail,
+      aside: "Its numbers are unknown, not zero.",
+    };
+  }
+  const { verdict } = answer.data;
+  const level = LEVELS[verdict.level];
+  const words = { ...level, main: mainOf(answer.data, answer.asOf), aside: asideOf(answer.data) };
+  if (stale && verdict.level === "on_time") return { ...words, tone: "unknown", label: "was on time" };
+  return words;
+}
+
+function mainOf(region: RegionOverview, asOf: string): string {
+  const { verdict, due, dueLagText } = { ...region, dueLagText: formatAge(region.due.oldestMs ?? 0) };
+  const first = verdict.firstAttempt;
+  const firstText =
+    first === null
+      ? "Nothing waits for its first attempt."
+      : `Oldest first attempt ${formatAge(first.oldestMs)} (target ${targetText(first.targetMs)}).`;
+  switch (verdict.because) {
+    case "no_worker":
+      return `${silentWorkers(region, asOf)} ${firstText}`;
+    case "draining":
+      return `${region.draining?.reason ?? "No reason was written down."} ${firstText}`;
+    case "due_lag":
+      return `Oldest due work has waited ${dueLagText} for a worker, ${plural(due.count, "delivery", "deliveries")} in all.`;
+    default:
+      return firstText;
+  }
+}
+
+function silentWorkers(region: RegionOverview, asOf: string): string {
+  const last = region.workers.lastHeartbeatAt;
+  if (last === null) return "No worker has ever reported.";
+  return `No worker has reported for ${formatAge(Date.parse(asOf) - Date.parse(last))}.`;
+}
+
+function asideOf(region: RegionOverview): string {
+  const parts: string[] = [];
+  if (region.verdict.tenantsAffected > 0) parts.push(`${plural(region.verdict.tenantsAffected, "tenant")} affected.`);
+  if (region.pausedTenants > 0) parts.push(`${plural(region.pausedTenants, "tenant")} paused.`);
+  return parts.join(" ");
+}
+
+/** Whole targets are written short: "2 m", "15 s". */
+export function targetText(ms: number): string {
+  return ms % 60_000 === 0 ? `${ms / 60_000} m` : `${Math.round(ms / 1_000)} s`;
+}

@@ -1,0 +1,39 @@
+"use client";
+/** Reads the list of deliveries, one delivery, the dead letters, and the names that filters offer. */
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { DeadLetterPage } from "#db/console/list-dead-letters.ts";
+import type { DeliveryPage } from "#db/console/list-deliveries.ts";
+import type { Scope } from "#db/console/list-scope.ts";
+import type { DeliveryAnswer } from "#db/console/read-delivery.ts";
+import type { RegionAnswer } from "#db/console/read-region.ts";
+import type { Region } from "#domain/region.ts";
+import { useLive, useOnce } from "./live.tsx";
+
+/** Filters as they stand in the page's address; null ones are left out. */
+export type Filters = Readonly<Record<string, string | null>>;
+
+/** One page of a region's deliveries. */
+export function useDeliveries(filters: Filters): UseQueryResult<RegionAnswer<DeliveryPage>, Error> {
+  return useLive<RegionAnswer<DeliveryPage>>(`/api/v1/deliveries?${toQuery(filters)}`);
+}
+
+/** One page of a region's dead letters. */
+export function useDeadLetters(filters: Filters): UseQueryResult<RegionAnswer<DeadLetterPage>, Error> {
+  return useLive<RegionAnswer<DeadLetterPage>>(`/api/v1/dead-letters?${toQuery(filters)}`);
+}
+
+/** One delivery by its public id. */
+export function useDelivery(id: string): UseQueryResult<DeliveryAnswer, Error> {
+  return useLive<DeliveryAnswer>(`/api/v1/deliveries/${encodeURIComponent(id)}`);
+}
+
+/** Names for filters; they change seldom and are read once per visit. */
+export function useScope(region: Region): UseQueryResult<RegionAnswer<Scope>, Error> {
+  return useOnce<RegionAnswer<Scope>>(`/api/v1/scope?region=${region}`);
+}
+
+function toQuery(filters: Filters): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) if (value !== null && value !== "") query.set(name, value);
+  return query.toString();
+}

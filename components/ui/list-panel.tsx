@@ -1,0 +1,52 @@
+"use client";
+/** The frame of a paged list: what waits, the table or what stands in its place, and the way to the next page. */
+import { ChevronRight, ChevronsLeft } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "./button.tsx";
+import { formatCount } from "./format.ts";
+import { Panel } from "./panel.tsx";
+
+export interface ListPanelProps {
+  title: string;
+  note: ReactNode;
+  stale: boolean;
+  /** New rows that wait while a person is in the table. */
+  added: number;
+  onShowAdded: () => void;
+  /** Null when there is no next page. */
+  onNext: (() => void) | null;
+  /** Null on the first page. */
+  onFirst: (() => void) | null;
+  children: ReactNode;
+}
+
+/** Paging stands under the table; there is no page number, since rows come and go. */
+export function ListPanel({ title, note, stale, added, onShowAdded, onNext, onFirst, children }: ListPanelProps) {
+  return (
+    <Panel
+      flush
+      title={title}
+      note={note}
+      stale={stale}
+      actions={added > 0 ? <Button onClick={onShowAdded}>Show {formatCount(added)} new</Button> : undefined}
+    >
+      {children}
+      {onNext !== null || onFirst !== null ? (
+        <nav aria-label="Pages" className="flex justify-end gap-2 border-line border-t px-4 py-2.5">
+          {onFirst ? (
+            <Button onClick={onFirst}>
+              <ChevronsLeft aria-hidden="true" className="size-3.5" />
+              First page
+            </Button>
+          ) : null}
+          {onNext ? (
+            <Button onClick={onNext}>
+              Next page
+              <ChevronRight aria-hidden="true" className="size-3.5" />
+            </Button>
+          ) : null}
+        </nav>
+      ) : null}
+    </Panel>
+  );
+}

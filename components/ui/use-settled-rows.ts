@@ -1,0 +1,78 @@
+"use client";
+/**
+ * Keeps the rows of a polled table where they are while a person points at them or has the focus among them.
+ * Values of shown rows go on changing; new rows and a new order wait until they are asked for or the person leaves.
+ */
+import { type FocusEvent, useState } from "react";
+
+export interface SettledRows<T> {
+  rows: T[];
+  /** New rows that wait. */
+  added: number;
+  /** True when rows wait or would change places. */
+  waiting: boolean;
+  /** Shows what waits, and holds that. */
+  release: () => void;
+  /** Goes on an element around the table and its heading. */
+  hold: {
+    onPointerEnter: () => void;
+    onPointerLeave: () => void;
+    onFocus: () => void;
+    onBlur: (event: FocusEvent) => void;
+  };
+}
+
+interface Frozen<T> {
+  scope: string;
+  rows: readonly T[];
+}
+
+/**
+ * @param keyOf stable and unique
+ * @param scope what the rows answer; another question is never held back by the rows of the one before
+ */
+export function useSettledRows<T>(latest: readonly T[], keyOf: (row: T) => string, scope: string): SettledRows<T> {
+  const [pointed, setPointed] = useState(false);
+  const [focused, setFocused] = useState(false);
+  const [stored, setStored] = useState<Frozen<T> | null>(null);
+  const held = pointed || focused;
+  const frozen = held && stored !== null && stored.scope === scope ? stored : null;
+  const keep = () => setStored({ scope, rows: latest });
+  const hold = (set: (on: true) => void) => () => {
+    if (frozen === null) keep();
+    set(true);
+  };
+  const rows = frozen === null ? [...latest] : merge(frozen.rows, latest, keyOf);
+  const added = countAdded(rows, latest, keyOf);
+  return {
+    rows,
+    added,
+    waiting: added > 0 || isMoved(rows, latest, keyOf),
+    release: keep,
+    hold: {
+      onPointerEnter: hold(setPointed),
+      onPointerLeave: () => setPointed(false),
+      onFocus: hold(setFocused),
+      onBlur: (event) => {
+        if (!event.currentTarget.contains(event.relatedTarget)) setFocused(false);
+      },
+    },
+  };
+}
+
+function merge<T>(frozen: readonly T[], latest: readonly T[], keyOf: (row: T) => string): T[] {
+  const byKey = new Map(latest.map((row) => [keyOf(row), row]));
+  return frozen.map((row) => byKey.get(keyOf(row)) ?? row);
+}
+
+function countAdded<T>(rows: readonly T[], latest: readonly T[], keyOf: (row: T) => string): number {
+  const shown = new Set(rows.map(keyOf));
+  return latest.filter((row) => !shown.has(keyOf(row))).length;
+}
+
+function isMoved<T>(rows: readonly T[], latest: readonly T[], keyOf: (row: T) => string): boolean {
+  return rows.length !== latest.length || latest.some((row, index) => {
+    const shown = rows[index];
+    return shown === undefined || keyOf(shown) !== keyOf(row);
+  });
+}

@@ -1,0 +1,44 @@
+/**
+ * Opaque cursors for keyset paging: the sort key of the last row shown. A cursor says where to go on and nothing else;
+ * it is checked for its shape, because it comes back from outside.
+ */
+import { SluiceError } from "#domain/errors.ts";
+import { isUuid } from "#domain/ids.ts";
+
+const MAX_CURSOR_CHARS = 200;
+
+/** Where a list goes on. `at` is the time part of the key, for lists that are not sorted by id alone. */
+export interface Position {
+  id: string;
+  at?: string;
+}
+
+/** Text that can stand in a URL. */
+export function writeCursor(position: Position): string {
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
+}
+
+/**
+ * @throws SluiceError `bad_cursor` when the text was not made by `writeCursor`.
+ */
+export function readCursor(text: string): Position {
+  const parsed = text.length <= MAX_CURSOR_CHARS ? parse(text) : null;
+  if (parsed === null || typeof parsed !== "object") throw badCursor();
+  const { id, at } = parsed as { id?: unknown; at?: unknown };
+  if (typeof id !== "string" || !isUuid(id)) throw badCursor();
+  if (at === undefined) return { id };
+  if (typeof at !== "string" || Number.isNaN(Date.parse(at))) throw badCursor();
+  return { id, at };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function badCursor(): SluiceError {
+  return new SluiceError("bad_cursor", "The cursor was not made by this list.");
+}

@@ -1,0 +1,210 @@
+/**
+ * Sums `sluice.queue_age` up for a region and for its tenants. One statement scans the live table once; the rest is
+ * arithmetic on its small answer.
+ */
+import type { ServiceClass } from "#domain/delivery.ts";
+import { toPublicId } from "#domain/ids.ts";
+import type { AgedCount, FirstAttempt } from "./read-overview.ts";
+
+/** The answer of `QUEUE`. Instants are milliseconds since 1970. */
+export interface QueueJson {
+  classes: {
+    serviceClass: ServiceClass;
+    firstDueMs: number | null;
+    tenantsLate: number;
+    dueCount: number;
+    dueSinceMs: number | null;
+    gated: number;
+    ready: number;
+    delayed: number;
+    inFlight: number;
+  }[];
+  held: { why: string; count: number; sinceMs: number | null }[];
+  tenants: TenantJson[];
+  tenantCount: number;
+}
+
+interface TenantJson {
+  id: string;
+  slug: string | null;
+  name: string | null;
+  pauseUntilMs: number | null;
+  pauseReason: string | null;
+  firstDueMs: number | null;
+  /** The class of the oldest first attempt. */
+  firstClass: ServiceClass | null;
+  dueCount: number;
+  dueSinceMs: number | null;
+  gated: number;
+  gateUntilMs: number | null;
+  heldCount: number;
+  heldSinceMs: number | null;
+  heldWhy: string | null;
+  ready: number;
+  delayed: number;
+  inFlight: number;
+  dead: number;
+  oldestDiedMs: number | null;
+  lastSuccessMs: number | null;
+}
+
+export type TenantState = "active" | "paused" | "rate_limited" | "held";
+
+/** One line of the tenant x region matrix. */
+export interface MatrixRow {
+  /** `ten_...` */
+  id: string;
+  slug: string;
+  name: string;
+  state: TenantState;
+  /** When the state ends by itself, UTC. */
+  stateUntil: string | null;
+  stateReason: string | null;
+  firstAttemptMs: number | null;
+  firstAttemptClass: ServiceClass | null;
+  due: AgedCount;
+  gated: number;
+  held: AgedCount & { why: string | null };
+  ready: number;
+  delayed: number;
+  inFlight: number;
+  deadLetters: AgedCount;
+  lastDeliveredAt: string | null;
+}
+
+/**
+ * $1 the time of the answer, $2 the most tenants, $3 and $4 the first-attempt targets of urgent and routine in ms.
+ * Tenants are ranked by their worst lag; one with dead letters only still has a line.
+ */
+export const QUEUE = `
+  WITH q AS MATERIALIZED (
+    SELECT * FROM sluice.queue_age($1)
+  ), dead AS MATERIALIZED (
+    SELECT tenant_id, count(*) AS n, min(died_at) AS oldest FROM sluice.dead_letter
+     WHERE will_not_replay_at IS NULL GROUP BY 1
+  ), success AS MATERIALIZED (
+    SELECT x.tenant_id, max(s.last_success_at) AS at
+      FROM sluice.destination_state s JOIN sluice.destination x ON x.id = s.destination_id GROUP BY 1
+  ), per AS MATERIALIZED (
+    SELECT coalesce(q.tenant_id, dead.tenant_id) AS tenant_id,
+           min(q.first_due_at) AS first_due_at,
+           (array_agg(q.service_class ORDER BY q.first_due_at NULLS LAST))[1] AS first_class,
+           coalesce(sum(q.due_count), 0) AS due_count, min(q.due_since) AS due_since,
+           coalesce(sum(q.gated_count), 0) AS gated, max(q.gate_until) FILTER (WHERE q.gated_count > 0) AS gate_until,
+           coalesce(sum(q.held_count), 0) AS held_count, min(q.held_since) AS held_since,
+           min(q.held_why) FILTER (WHERE q.held_count > 0) AS held_why,
+           coalesce(sum(q.ready), 0) AS ready, coalesce(sum(q.delayed), 0) AS delayed,
+           coalesce(sum(q.in_flight), 0) AS in_flight,
+           max(dead.n) AS dead, min(dead.oldest) AS oldest_died
+      FROM q FULL JOIN dead ON dead.tenant_id = q.tenant_id
+     GROUP BY 1
+  ), ranked AS (
+    SELECT p.*, t.slug, t.name, t.pause_until, t.pause_reason, success.at AS last_success_at
+      FROM per p
+      LEFT JOIN sluice.tenant t ON t.id = p.tenant_id
+      LEFT JOIN success ON success.tenant_id = p.tenant_id
+     ORDER BY least(p.first_due_at, p.due_since) NULLS LAST, p.held_since NULLS LAST, p.gated DESC, p.dead DESC NULLS LAST, t.slug
+     LIMIT $2
+  )
+  SELECT json_build_object(
+    'classes', coalesce((SELECT json_agg(c) FROM (
+      SELECT q.service_class AS "serviceClass", ${ms("min(q.first_due_at)")} AS "firstDueMs",
+             count(DISTINCT q.tenant_id) FILTER (WHERE q.first_due_at < $1::timestamptz
+               - CASE WHEN q.service_class = 'urgent' THEN $3::integer ELSE $4::integer END * interval '1 millisecond') AS "tenantsLate",
+             sum(q.due_count) AS "dueCount", ${ms("min(q.due_since)")} AS "dueSinceMs", sum(q.gated_count) AS "gated",
+             sum(q.ready) AS "ready", sum(q.delayed) AS "delayed", sum(q.in_flight) AS "inFlight"
+        FROM q GROUP BY q.service_class ORDER BY q.service_class) c), '[]'),
+    'held', coalesce((SELECT json_agg(h) FROM (
+      SELECT q.held_why AS "why", sum(q.held_count) AS "count", ${ms("min(q.held_since)")} AS "sinceMs"
+        FROM q WHERE q.held_count > 0 GROUP BY q.held_why ORDER BY min(q.held_since)) h), '[]'),
+    'tenants', coalesce((SELECT json_agg(json_build_object(
+      'id', r.tenant_id, 'slug', r.slug, 'name', r.name,
+      'pauseUntilMs', ${ms("CASE WHEN r.pause_until > $1 THEN r.pause_until END")}, 'pauseReason', r.pause_reason,
+      'firstDueMs', ${ms("r.first_due_at")}, 'firstClass', CASE WHEN r.first_due_at IS NOT NULL THEN r.first_class END,
+      'dueCount', r.due_count, 'dueSinceMs', ${ms("r.due_since")}, 'gated', r.gated, 'gateUntilMs', ${ms("r.gate_until")},
+      'heldCount', r.held_count, 'heldSinceMs', ${ms("r.held_since")}, 'heldWhy', r.held_why,
+      'ready', r.ready, 'delayed', r.delayed, 'inFlight', r.in_flight,
+      'dead', coalesce(r.dead, 0), 'oldestDiedMs', ${ms("r.oldest_died")}, 'lastSuccessMs', ${ms("r.last_success_at")})) FROM ranked r), '[]'),
+    'tenantCount', (SELECT count(*) FROM per)) AS queue`;
+
+function ms(expression: string): string {
+  return `(extract(epoch FROM ${expression}) * 1000)::double precision`;
+}
+
+/** The region's part of the answer that comes from the live table. */
+export interface QueueSummary {
+  firstAttempt: FirstAttempt[];
+  due: AgedCount;
+  gated: number;
+  ready: number;
+  delayed: number;
+  inFlight: number;
+  held: ({ why: string } & AgedCount)[];
+}
+
+/** Sums over the classes; ages are never summed, the oldest counts. */
+export function summarise(queue: QueueJson, asOf: Date): QueueSummary {
+  const nowMs = asOf.getTime();
+  const total = (key: "dueCount" | "gated" | "ready" | "delayed" | "inFlight") =>
+    queue.classes.reduce((sum, row) => sum + row[key], 0);
+  return {
+    firstAttempt: queue.classes.map((row) => ({
+      serviceClass: row.serviceClass,
+      oldestMs: ageOf(row.firstDueMs, nowMs),
+      tenantsLate: row.tenantsLate,
+    })),
+    due: { count: total("dueCount"), oldestMs: oldest(queue.classes.map((row) => ageOf(row.dueSinceMs, nowMs))) },
+    gated: total("gated"),
+    ready: total("ready"),
+    delayed: total("delayed"),
+    inFlight: total("inFlight"),
+    held: queue.held.map((row) => ({ why: row.why, count: row.count, oldestMs: ageOf(row.sinceMs, nowMs) })),
+  };
+}
+
+/** The matrix lines in their rank. */
+export function toMatrix(queue: QueueJson, asOf: Date): MatrixRow[] {
+  return queue.tenants.map((row) => toMatrixRow(row, asOf.getTime()));
+}
+
+function toMatrixRow(row: TenantJson, nowMs: number): MatrixRow {
+  const id = toPublicId("ten", row.id);
+  return {
+    id,
+    slug: row.slug ?? id,
+    name: row.name ?? "Deleted tenant",
+    ...stateOf(row),
+    firstAttemptMs: ageOf(row.firstDueMs, nowMs),
+    firstAttemptClass: row.firstClass,
+    due: { count: row.dueCount, oldestMs: ageOf(row.dueSinceMs, nowMs) },
+    gated: row.gated,
+    held: { count: row.heldCount, oldestMs: ageOf(row.heldSinceMs, nowMs), why: row.heldWhy },
+    ready: row.ready,
+    delayed: row.delayed,
+    inFlight: row.inFlight,
+    deadLetters: { count: row.dead, oldestMs: ageOf(row.oldestDiedMs, nowMs) },
+    lastDeliveredAt: isoOf(row.lastSuccessMs),
+  };
+}
+
+function stateOf(row: TenantJson): Pick<MatrixRow, "state" | "stateUntil" | "stateReason"> {
+  if (row.pauseUntilMs !== null) {
+    return { state: "paused", stateUntil: isoOf(row.pauseUntilMs), stateReason: row.pauseReason };
+  }
+  if (row.heldCount > 0) return { state: "held", stateUntil: null, stateReason: row.heldWhy };
+  if (row.gated > 0) return { state: "rate_limited", stateUntil: isoOf(row.gateUntilMs), stateReason: null };
+  return { state: "active", stateUntil: null, stateReason: null };
+}
+
+function ageOf(momentMs: number | null, nowMs: number): number | null {
+  return momentMs === null ? null : Math.max(0, Math.round(nowMs - momentMs));
+}
+
+function isoOf(momentMs: number | null): string | null {
+  return momentMs === null ? null : new Date(momentMs).toISOString();
+}
+
+function oldest(ages: readonly (number | null)[]): number | null {
+  const known = ages.filter((age) => age !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}

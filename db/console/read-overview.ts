@@ -1,0 +1,136 @@
+/**
+ * The numbers of one region at this moment: ages, depths, what is held apart and why, dead letters, and the tenants that
+ * wait longest. Ages are told by `sluice.queue_age`, the one definition that samples and alerts use too.
+ * A region that does not answer has no numbers; it must never show up as zeros.
+ */
+import type { ServiceClass } from "#domain/delivery.ts";
+import { REGIONS, type Region } from "#domain/region.ts";
+import { type Objective, OBJECTIVES, DUE_LAG } from "./objectives.ts";
+import { type RegionAnswer, type Reader, readRegion } from "./read-region.ts";
+import { type MatrixRow, type QueueJson, QUEUE, summarise, toMatrix } from "./queue-summary.ts";
+import { judgeRegion, type Verdict } from "./verdict.ts";
+
+/** Counts are exact up to here; a larger one is answered as `COUNT_LIMIT + 1`. */
+export const COUNT_LIMIT = 100_000;
+/** Tenants shown in the matrix. */
+export const MATRIX_ROWS = 50;
+
+/** An oldest age with how many share its fate; `oldestMs` is null when there is none. */
+export interface AgedCount {
+  count: number;
+  oldestMs: number | null;
+}
+
+export interface FirstAttempt {
+  serviceClass: ServiceClass;
+  /** Null when nothing waits for its first attempt. */
+  oldestMs: number | null;
+  /** Tenants whose oldest first attempt is past the target. */
+  tenantsLate: number;
+}
+
+export interface RegionOverview {
+  verdict: Verdict;
+  firstAttempt: FirstAttempt[];
+  /** Waiting rows whose moment has come and that nobody claimed; held work is not among them. */
+  due: AgedCount;
+  /** Due work whose destination's gate is shut. */
+  gated: number;
+  ready: number;
+  delayed: number;
+  inFlight: number;
+  /** Slots of the workers that are running. */
+  slots: number;
+  completed: { lastHour: number; total: number };
+  deadLetters: AgedCount;
+  held: ({ why: string } & AgedCount)[];
+  pausedTenants: number;
+  workers: { running: number; lastHeartbeatAt: string | null };
+  draining: { since: string | null; reason: string | null } | null;
+  lastSampleAt: string | null;
+  tenants: MatrixRow[];
+  /** Tenants with live work or dead letters that the matrix leaves out. */
+  tenantsLeftOut: number;
+}
+
+export interface Overview {
+  regions: RegionAnswer<RegionOverview>[];
+  objectives: Readonly<Record<ServiceClass, Objective>>;
+  dueLag: typeof DUE_LAG;
+  countLimit: number;
+}
+
+/** Asks the given regions at once. */
+export async function readOverview(regions: readonly Region[] = REGIONS): Promise<Overview> {
+  return {
+    regions: await Promise.all(regions.map((region) => readRegion(region, overviewOf))),
+    objectives: OBJECTIVES,
+    dueLag: DUE_LAG,
+    countLimit: COUNT_LIMIT,
+  };
+}
+
+async function overviewOf(sql: Reader, asOf: Date): Promise<RegionOverview> {
+  const [queue] = await sql<{ queue: QueueJson }>(QUEUE, [asOf, MATRIX_ROWS, ...targets()]);
+  const [facts] = await sql<FactsRow>(FACTS, [asOf, COUNT_LIMIT + 1]);
+  if (queue === undefined || facts === undefined) throw new Error("the overview statements returned no row");
+  const summary = summarise(queue.queue, asOf);
+  const workers = { running: facts.running, lastHeartbeatAt: facts.last_heartbeat_at?.toISOString() ?? null };
+  const draining = facts.draining
+    ? { since: facts.drained_at?.toISOString() ?? null, reason: facts.drain_reason }
+    : null;
+  return {
+    ...summary,
+    verdict: judgeRegion({ ...summary, running: facts.running, draining: facts.draining }),
+    slots: facts.slots,
+    completed: { lastHour: facts.completed_hour, total: facts.completed_total },
+    deadLetters: { count: facts.dead, oldestMs: ageMs(facts.oldest_died_at, asOf) },
+    pausedTenants: facts.paused_tenants,
+    workers,
+    draining,
+    lastSampleAt: facts.last_sample_at?.toISOString() ?? null,
+    tenants: toMatrix(queue.queue, asOf),
+    tenantsLeftOut: Math.max(0, queue.queue.tenantCount - queue.queue.tenants.length),
+  };
+}
+
+function targets(): [number, number] {
+  return [OBJECTIVES.urgent.firstAttemptTargetMs, OBJECTIVES.routine.firstAttemptTargetMs];
+}
+
+function ageMs(moment: Date | null, asOf: Date): number | null {
+  return moment === null ? null : Math.max(0, asOf.getTime() - moment.getTime());
+}
+
+/** $1 the time of the answer, $2 the count limit. Every count is bounded, so that no page waits for a big table. */
+const FACTS = `
+  SELECT rc.draining, rc.drain_reason, rc.drained_at,
+         (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.dead_letter WHERE will_not_replay_at IS NULL LIMIT $2) n) AS dead,
+         (SELECT min(died_at) FROM sluice.dead_letter WHERE will_not_replay_at IS NULL) AS oldest_died_at,
+         (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.delivery_archive WHERE state = 'delivered' LIMIT $2) n)
+           AS completed_total,
+         (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.attempt
+            WHERE started_at > $1::timestamptz - interval '1 hour' AND decision = 'delivered' LIMIT $2) n) AS completed_hour,
+         (SELECT count(*)::integer FROM sluice.tenant WHERE paused_at IS NOT NULL AND pause_until > $1) AS paused_tenants,
+         w.running, w.slots, w.last_heartbeat_at,
+         (SELECT max(at) FROM sluice.sample_run WHERE scope = 'class' AND ok) AS last_sample_at
+    FROM sluice.region_control rc
+   CROSS JOIN (SELECT count(*) FILTER (WHERE heartbeat_at > $1::timestamptz - interval '10 seconds')::integer AS running,
+                      coalesce(sum(slots) FILTER (WHERE heartbeat_at > $1::timestamptz - interval '10 seconds'), 0)::integer AS slots,
+                      max(heartbeat_at) AS last_heartbeat_at
+                 FROM sluice.worker_process) w`;
+
+interface FactsRow {
+  draining: boolean;
+  drain_reason: string | null;
+  drained_at: Date | null;
+  dead: number;
+  oldest_died_at: Date | null;
+  completed_total: number;
+  completed_hour: number;
+  paused_tenants: number;
+  running: number;
+  slots: number;
+  last_heartbeat_at: Date | null;
+  last_sample_at: Date | null;
+}

@@ -1,0 +1,58 @@
+/**
+ * The answer to "is anything late?" for one region, from numbers alone. Pure. Depth plays no part: a million rows planned
+ * for later are fine, a handful overdue is not.
+ */
+import type { ServiceClass } from "#domain/delivery.ts";
+import { DUE_LAG, OBJECTIVES } from "./objectives.ts";
+import type { AgedCount, FirstAttempt } from "./read-overview.ts";
+
+/**
+ * on_time: inside every objective. slow: past a warning. late: past a target. stopped: nobody sends.
+ * draining: claims were switched off by a person.
+ */
+export type VerdictLevel = "on_time" | "slow" | "late" | "stopped" | "draining";
+
+export interface Verdict {
+  level: VerdictLevel;
+  /** What decided it. */
+  because: "first_attempt" | "due_lag" | "no_worker" | "draining" | null;
+  /** The first attempt that is worst against its target, if any waits. */
+  firstAttempt: { serviceClass: ServiceClass; oldestMs: number; targetMs: number } | null;
+  tenantsAffected: number;
+}
+
+export interface VerdictFacts {
+  firstAttempt: readonly FirstAttempt[];
+  due: AgedCount;
+  running: number;
+  draining: boolean;
+}
+
+/** Judges one region that answered. A region that did not answer has no verdict. */
+export function judgeRegion(facts: VerdictFacts): Verdict {
+  const worst = worstFirstAttempt(facts.firstAttempt);
+  const shared = {
+    firstAttempt: worst,
+    tenantsAffected: facts.firstAttempt.reduce((sum, row) => sum + row.tenantsLate, 0),
+  };
+  if (facts.draining) return { ...shared, level: "draining", because: "draining" };
+  if (facts.running === 0) return { ...shared, level: "stopped", because: "no_worker" };
+  const dueMs = facts.due.oldestMs ?? 0;
+  if (worst !== null && worst.oldestMs > worst.targetMs) return { ...shared, level: "late", because: "first_attempt" };
+  if (dueMs > DUE_LAG.pageMs) return { ...shared, level: "late", because: "due_lag" };
+  if (worst !== null && worst.oldestMs > OBJECTIVES[worst.serviceClass].firstAttemptWarnMs) {
+    return { ...shared, level: "slow", because: "first_attempt" };
+  }
+  if (dueMs > DUE_LAG.warnMs) return { ...shared, level: "slow", because: "due_lag" };
+  return { ...shared, level: "on_time", because: null };
+}
+
+function worstFirstAttempt(rows: readonly FirstAttempt[]): Verdict["firstAttempt"] {
+  let worst: Verdict["firstAttempt"] = null;
+  for (const { serviceClass, oldestMs } of rows) {
+    if (oldestMs === null) continue;
+    const candidate = { serviceClass, oldestMs, targetMs: OBJECTIVES[serviceClass].firstAttemptTargetMs };
+    if (worst === null || candidate.oldestMs / candidate.targetMs > worst.oldestMs / worst.targetMs) worst = candidate;
+  }
+  return worst;
+}

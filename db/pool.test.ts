@@ -1,0 +1,128 @@
+/** Promises of the pool, on a real server. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import { waitFor } from "#tests/support/wait-for.ts";
+import { createPool, parseInt8, sessionOptions } from "./pool.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(async () => {
+  await database.drop();
+});
+
+function pool(overrides: Partial<Parameters<typeof createPool>[0]> = {}) {
+  return createPool({
+    connectionString: database.connectionString,
+    max: 2,
+    applicationName: "pool-test",
+    ...overrides,
+  });
+}
+
+describe("createPool", () => {
+  it("gives sessions in UTC, also when the database says otherwise", async () => {
+    await database.pool.query(
+      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''America/New_York''', current_database()); END $$",
+    );
+    const own = pool();
+    const { rows } = await own.query("SHOW timezone");
+    expect(rows).toEqual([{ TimeZone: "UTC" }]);
+    await own.end();
+  });
+
+  it("keeps the options that the URL carries", async () => {
+    const url = new URL(database.connectionString);
+    url.searchParams.set("options", "-c work_mem=7MB -c timezone=Asia/Kolkata");
+    const own = pool({ connectionString: url.href });
+    const { rows } = await own.query(
+      "SELECT current_setting('work_mem') AS memory, current_setting('timezone') AS zone",
+    );
+    expect(rows).toEqual([{ memory: "7MB", zone: "UTC" }]);
+    await own.end();
+  });
+
+  it("refuses a session that is not in UTC", async () => {
+    const own = pool();
+    // What a pooler in front of Postgres does: it drops the start-up option.
+    own.options.options = "-c timezone=Europe/Berlin";
+    await expect(own.query("SELECT 1")).rejects.toMatchObject({ code: "database_time_zone" });
+    await own.end();
+  });
+
+  it("gives counts as numbers, and what does not fit as text", async () => {
+    const { rows } = await database.pool.query("SELECT count(*) AS count, 9007199254740993::int8 AS big");
+    expect(rows).toEqual([{ count: 1, big: "9007199254740993" }]);
+    expect(JSON.stringify(rows)).toBe('[{"count":1,"big":"9007199254740993"}]');
+  });
+
+  it("survives the end of its connections, idle and in use, and goes on", async () => {
+    const errors: Error[] = [];
+    const own = pool({ onError: (error) => errors.push(error) });
+    const inUse = await own.connect();
+    await (await own.connect()).release();
+    const { rows } = await inUse.query("SELECT pg_backend_pid() AS pid");
+    await database.pool.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pool-test'",
+    );
+    await waitFor(() => errors.length > 0, { what: "the idle connection's error" });
+    await expect(inUse.query("SELECT 1")).rejects.toThrow();
+    inUse.release(true);
+    const after = await own.query("SELECT pg_backend_pid() AS pid");
+    expect(after.rows[0]?.pid).not.toBe(rows[0]?.pid);
+    await own.end();
+  });
+
+  it("does not wait for ever for a free connection", async () => {
+    const own = pool({ max: 1, connectionTimeoutMs: 200 });
+    const held = await own.connect();
+    await expect(own.query("SELECT 1")).rejects.toThrow(/timeout/);
+    held.release();
+    await own.end();
+  });
+
+  it("ends a session that leaves its transaction open", async () => {
+    const own = pool({ idleInTransactionTimeoutMs: 100 });
+    const client = await own.connect();
+    await client.query("BEGIN");
+    await waitFor(
+      async () => {
+        const { rows } = await database.pool.query(
+          "SELECT 1 FROM pg_stat_activity WHERE application_name = 'pool-test' AND state = 'idle in transaction'",
+        );
+        return rows.length === 0;
+      },
+      { what: "the idle transaction to be ended" },
+    );
+    await expect(client.query("SELECT 1")).rejects.toThrow();
+    client.release(true);
+    await own.end();
+  });
+
+  it("ends a statement that runs too long", async () => {
+    const own = pool({ statementTimeoutMs: 100 });
+    await expect(own.query("SELECT pg_sleep(20)")).rejects.toMatchObject({ code: "57014" });
+    await own.end();
+  });
+});
+
+describe("sessionOptions", () => {
+  it("takes the options out of the URL, where they would win", () => {
+    const { connectionString, options } = sessionOptions("postgres://u@h/d?options=-c%20a=1&sslmode=require");
+    expect(connectionString).toBe("postgres://u@h/d?sslmode=require");
+    expect(options).toBe("-c a=1 -c timezone=UTC");
+  });
+});
+
+describe("parseInt8", () => {
+  it.each([
+    ["0", 0],
+    ["-12", -12],
+    ["9007199254740991", 9_007_199_254_740_991],
+    ["9007199254740992", "9007199254740992"],
+    ["-9223372036854775808", "-9223372036854775808"],
+  ])("reads %s", (digits, value) => expect(parseInt8(digits)).toBe(value));
+});

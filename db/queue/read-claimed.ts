@@ -1,0 +1,63 @@
+/**
+ * Reads what a claim has leased: envelope and body, moments before the request. A missing or erased body comes back
+ * as null and ends as `payload_erased`. It must never read a row whose lease token is not the caller's.
+ */
+import type { Lane, ServiceClass } from "#domain/delivery.ts";
+import type { Queryable } from "./types.ts";
+
+export interface ClaimedDelivery {
+  readonly id: string;
+  readonly token: string;
+  readonly tenantId: string;
+  readonly destinationId: string;
+  /** Version of the destination's row, for the worker's cache of its configuration. */
+  readonly destinationVersion: number;
+  readonly eventType: string;
+  readonly idempotencyKey: string;
+  readonly traceparent: string | null;
+  readonly serviceClass: ServiceClass;
+  readonly lane: Lane;
+  readonly replayBatchId: string | null;
+  readonly dueMs: number;
+  readonly attempts: number;
+  readonly failures: number;
+  readonly rejections: number;
+  readonly throttles: number;
+  readonly throttledMs: number;
+  readonly lostLeases: number;
+  readonly cycle: number;
+  /** Gates of the destination in a row, before this attempt. */
+  readonly consecutiveGates: number;
+  readonly payloadBytes: number;
+  readonly contentType: string | null;
+  readonly body: Buffer | null;
+}
+
+const READ = `
+  SELECT d.id, d.lease_token AS "token", d.tenant_id AS "tenantId", d.destination_id AS "destinationId",
+         x.version AS "destinationVersion", d.event_type AS "eventType", d.idempotency_key AS "idempotencyKey", d.traceparent,
+         d.service_class AS "serviceClass", d.lane, d.replay_batch_id AS "replayBatchId",
+         extract(epoch FROM d.due_at)::float8 * 1000 AS "dueMs", d.attempts, d.failures, d.rejections, d.throttles,
+         d.throttled_ms::float8 AS "throttledMs", d.lost_leases AS "lostLeases", d.cycle,
+         coalesce(s.consecutive_gates, 0) AS "consecutiveGates", d.payload_bytes AS "payloadBytes",
+         p.content_type AS "contentType", p.body
+    FROM unnest($1::uuid[]) AS i(id)
+   CROSS JOIN LATERAL (SELECT * FROM sluice.delivery d WHERE d.id = i.id OFFSET 0) d
+   CROSS JOIN LATERAL (SELECT x.version FROM sluice.destination x WHERE x.id = d.destination_id) x
+    LEFT JOIN LATERAL (SELECT s.consecutive_gates FROM sluice.destination_state s WHERE s.destination_id = d.destination_id) s ON true
+    LEFT JOIN LATERAL (SELECT p.content_type, p.body FROM sluice.payload p WHERE p.id = d.payload_id OFFSET 0) p ON true
+   WHERE d.lease_token = $2`;
+
+/** The rows of one claim, in no particular order. Rows that are no longer ours are left out. */
+export async function readClaimed(
+  pool: Queryable,
+  ids: readonly string[],
+  token: string,
+): Promise<ClaimedDelivery[]> {
+  const result = await pool.query<ClaimedDelivery>({
+    name: "sluice-read-claimed",
+    text: READ,
+    values: [ids, token],
+  });
+  return result.rows;
+}

@@ -1,0 +1,43 @@
+/**
+ * The one graphile-worker job of a region: `dispatch`, key `dispatch:<region>`. It only wakes a planner at its run_at.
+ * It must never carry a delivery, and it must never be written inside a business transaction.
+ */
+import type { Region } from "#domain/region.ts";
+import type { Queryable } from "./types.ts";
+
+/** Task identifier of the wake-up. */
+export const DISPATCH_TASK = "dispatch";
+const MAX_ATTEMPTS = 25;
+
+/** The key under which the region's only wake-up stands. */
+export function dispatchKey(region: Region): string {
+  return `dispatch:${region}`;
+}
+
+/** Puts the region's wake-up at a moment of database time, in place of the one that stands. */
+export async function writeWakeJob(pool: Queryable, region: Region, runAtMs: number): Promise<void> {
+  await pool.query({
+    name: "sluice-wake-job",
+    text: `SELECT graphile_worker.add_job($1, json_build_object('region', $2::text), run_at => to_timestamp($3::float8 / 1000),
+             max_attempts => $4, job_key => $5, job_key_mode => 'replace')`,
+    values: [DISPATCH_TASK, region, runAtMs, MAX_ATTEMPTS, dispatchKey(region)],
+  });
+}
+
+/**
+ * Re-adds the wake-up at now when it is missing although something has been due for a while. Returns whether it did.
+ */
+export async function restoreWakeJob(pool: Queryable, region: Region, dueForMs: number): Promise<boolean> {
+  const result = await pool.query<{ missing: boolean }>({
+    name: "sluice-wake-missing",
+    text: `SELECT NOT EXISTS (SELECT 1 FROM graphile_worker.jobs j WHERE j.key = $1)
+             AND EXISTS (SELECT 1 FROM (VALUES ('first'::sluice.lane, 'urgent'::sluice.service_class), ('first', 'routine'), ('retry', 'urgent'),
+                         ('retry', 'routine'), ('replay', 'urgent'), ('replay', 'routine')) AS k(lane, service_class)
+               CROSS JOIN LATERAL (SELECT 1 FROM sluice.delivery d WHERE d.state <> 'leased' AND d.lane = k.lane
+                 AND d.service_class = k.service_class AND d.due_at < statement_timestamp() - $2::float8 * interval '1 millisecond' LIMIT 1) w) AS missing`,
+    values: [dispatchKey(region), dueForMs],
+  });
+  if (result.rows[0]?.missing !== true) return false;
+  await writeWakeJob(pool, region, 0);
+  return true;
+}

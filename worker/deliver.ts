@@ -1,0 +1,101 @@
+/**
+ * One claimed delivery from lease to stored outcome: send, decide, shut the gate, record, give the slot back. It must
+ * never send when the lease could end before the request does, and never give the slot back before the commit.
+ */
+import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
+import { shutGate } from "#db/queue/shut-gate.ts";
+import { uuidV7 } from "#domain/ids.ts";
+import { DEFAULT_POLICY, type RetryPolicy } from "#domain/policy.ts";
+import { type Decision, decide } from "#domain/retry-policy.ts";
+import type { FinishBatcher, FinishResult } from "./finish-batcher.ts";
+import { toFinishRow } from "./finish-row.ts";
+import { attemptLine } from "./log-lines.ts";
+import type { WorkerParts } from "./parts.ts";
+import { type Attempt, sendWebhook } from "./send-webhook.ts";
+
+/** False when there is not enough of the lease left: the caller releases the row, nothing was sent. */
+export function leaseAllows(delivery: ClaimedDelivery, leaseUntilMs: number, parts: WorkerParts): boolean {
+  const needMs = policyOf(delivery, parts).requestDeadlineMs + parts.leaseMarginMs;
+  return leaseUntilMs - parts.clock.nowMs() >= needMs;
+}
+
+/** Never rejects. The slot is given back when the outcome is stored, or known to be too late. */
+export async function deliver(delivery: ClaimedDelivery, parts: WorkerParts, batcher: FinishBatcher): Promise<void> {
+  const policy = policyOf(delivery, parts);
+  try {
+    const attempt = await sendWebhook(delivery, parts.destinations.get(delivery.destinationId), policy, {
+      client: parts.http,
+      clock: parts.clock,
+      region: parts.region,
+      stop: parts.cutOff,
+    });
+    const decision = decide(delivery, attempt.outcome, policy, { nowMs: parts.clock.nowMs(), random: parts.random });
+    await shutGateOf(delivery, attempt, decision, parts);
+    const result = await record(delivery, attempt, decision, policy, parts, batcher);
+    if (result.kind === "recorded" && decision.to === "delayed") {
+      if (parts.switches.timers) parts.dueTimer.at(result.dueMs);
+      // The dispatcher rests again and moves the region's wake-up job to the new due time if that is earlier.
+      parts.wake.raise(false);
+    }
+  } catch (error) {
+    // A fault of ours: the row keeps its lease and comes back through the reconciler, counted as a lost lease.
+    parts.log.error({ event: "deliver_failed", delivery: delivery.id, error: String(error) }, "a delivery step failed");
+  } finally {
+    parts.inFlight.giveBack(delivery.id);
+  }
+}
+
+function policyOf(delivery: ClaimedDelivery, parts: WorkerParts): RetryPolicy {
+  const plan = parts.destinations.get(delivery.destinationId);
+  const policy = plan?.policies?.[delivery.serviceClass] ?? DEFAULT_POLICY[delivery.serviceClass];
+  // The claim's lease is one for all; a destination's own deadline cannot reach beyond it.
+  const longestMs = parts.leaseMs - parts.leaseMarginMs;
+  return policy.requestDeadlineMs <= longestMs ? policy : { ...policy, requestDeadlineMs: longestMs };
+}
+
+async function shutGateOf(
+  delivery: ClaimedDelivery,
+  attempt: Attempt,
+  decision: Decision,
+  parts: WorkerParts,
+): Promise<void> {
+  if (decision.gate === null) return;
+  try {
+    const gate = await shutGate(parts.pool, {
+      destinationId: delivery.destinationId,
+      deliveryId: delivery.id,
+      delayMs: decision.gate.delayMs,
+      startedMs: attempt.startedMs,
+      why: decision.gate.why,
+      status: attempt.outcome.kind === "response" ? attempt.outcome.status : null,
+      retryAfter: decision.retryAfter?.raw ?? null,
+    });
+    parts.book.block(delivery.destinationId, gate.holdUntilMs);
+  } catch (error) {
+    // The delivery's own due time still moves; siblings may spend an attempt each until the next 429.
+    parts.log.warn({ event: "gate_not_shut", delivery: delivery.id, error: String(error) }, "a gate could not be shut");
+  }
+}
+
+async function record(
+  delivery: ClaimedDelivery,
+  attempt: Attempt,
+  decision: Decision,
+  policy: RetryPolicy,
+  parts: WorkerParts,
+  batcher: FinishBatcher,
+): Promise<FinishResult> {
+  const attemptId = uuidV7(Math.floor(attempt.startedMs), parts.randomBytes);
+  const row = toFinishRow(delivery, attempt, decision, policy, { attemptId, workerId: parts.workerId });
+  const result = await batcher.record(row, {
+    tenantId: delivery.tenantId,
+    destinationId: delivery.destinationId,
+    serviceClass: delivery.serviceClass,
+    lane: delivery.lane,
+    cycle: delivery.cycle,
+    number: delivery.attempts + 1,
+    dueMs: delivery.dueMs,
+  });
+  parts.log.info(attemptLine(delivery, row, result));
+  return result;
+}

@@ -1,0 +1,133 @@
+/**
+ * What a request needs to know of its destination, cached by (id, version): address, signing keys, policy. The version
+ * is read with every claim, so a change is used by the next attempt. Secrets are opened here and nowhere else, and
+ * live only as key objects. What cannot be used is a value, never an exception: it ends as a decision.
+ */
+import type { KeyObject } from "node:crypto";
+import { type DestinationRow, readDestinations } from "#db/queue/configuration.ts";
+import type { Queryable } from "#db/queue/types.ts";
+import { type Keyring, openSecret } from "#db/secrets.ts";
+import type { ServiceClass } from "#domain/delivery.ts";
+import { SERVICE_CLASSES } from "#domain/delivery.ts";
+import { type RetryPolicy, resolvePolicy } from "#domain/policy.ts";
+import { prepareSecret } from "#domain/signature.ts";
+
+/** Most destinations that are remembered; the oldest go first. */
+export const MAX_CACHED_DESTINATIONS = 20_000;
+
+export interface Target {
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+export interface SendPlan {
+  readonly version: number;
+  /** Null: the stored URL cannot be requested; `badUrl` says why. */
+  readonly target: Target | null;
+  readonly badUrl: string | null;
+  /** Null: the secret or the policy cannot be used; `configError` says why. */
+  readonly secrets: readonly SigningSecret[] | null;
+  readonly policies: Readonly<Record<ServiceClass, RetryPolicy>> | null;
+  readonly configError: string | null;
+  readonly plainSignatureHeader: string | null;
+}
+
+export interface SigningSecret {
+  readonly key: KeyObject;
+  /** The previous secret signs until then (database time); null: no end. */
+  readonly untilMs: number | null;
+}
+
+export class DestinationCache {
+  #plans = new Map<string, SendPlan>();
+  #classPolicies = new Map<ServiceClass, unknown>();
+  readonly #keyring: Keyring;
+
+  constructor(keyring: Keyring) {
+    this.#keyring = keyring;
+  }
+
+  /** The policies of the classes have been read again; plans made from older ones go. */
+  usePolicies(policies: Map<ServiceClass, unknown>): void {
+    if (JSON.stringify([...policies]) === JSON.stringify([...this.#classPolicies])) return;
+    this.#classPolicies = policies;
+    this.#plans.clear();
+  }
+
+  /** Makes sure that the named versions, or newer ones, are here. */
+  async load(pool: Queryable, wanted: ReadonlyMap<string, number>): Promise<void> {
+    const missing = [...wanted].filter(([id, version]) => (this.#plans.get(id)?.version ?? -1) < version);
+    if (missing.length === 0) return;
+    const rows = await readDestinations(
+      pool,
+      missing.map(([id]) => id),
+    );
+    for (const row of rows) this.#plans.set(row.id, this.#plan(row));
+    for (const id of this.#plans.keys()) {
+      if (this.#plans.size <= MAX_CACHED_DESTINATIONS) break;
+      if (!wanted.has(id)) this.#plans.delete(id);
+    }
+  }
+
+  /** Undefined only when the destination's row does not exist. */
+  get(id: string): SendPlan | undefined {
+    return this.#plans.get(id);
+  }
+
+  #plan(row: DestinationRow): SendPlan {
+    const url = parseTarget(row.url);
+    const secrets = this.#secrets(row);
+    const policies = this.#policies(row);
+    return {
+      version: row.version,
+      target: typeof url === "string" ? null : url,
+      badUrl: typeof url === "string" ? url : null,
+      secrets: typeof secrets === "string" ? null : secrets,
+      policies: typeof policies === "string" ? null : policies,
+      configError: typeof secrets === "string" ? secrets : typeof policies === "string" ? policies : null,
+      plainSignatureHeader: row.plainSignatureHeader,
+    };
+  }
+
+  #secrets(row: DestinationRow): SigningSecret[] | string {
+    try {
+      const secrets: SigningSecret[] = [
+        { key: prepareSecret(openSecret(this.#keyring, row.secretCurrent)), untilMs: null },
+      ];
+      if (row.secretPrevious !== null) {
+        const key = prepareSecret(openSecret(this.#keyring, row.secretPrevious));
+        secrets.push({ key, untilMs: row.secretPreviousUntilMs });
+      }
+      return secrets;
+    } catch (error) {
+      return `secret: ${error instanceof Error ? error.message : "cannot be used"}`;
+    }
+  }
+
+  #policies(row: DestinationRow): Record<ServiceClass, RetryPolicy> | string {
+    try {
+      const entries = SERVICE_CLASSES.map((serviceClass) => [
+        serviceClass,
+        resolvePolicy(serviceClass, this.#classPolicies.get(serviceClass), row.policyOverride),
+      ]);
+      return Object.fromEntries(entries) as Record<ServiceClass, RetryPolicy>;
+    } catch (error) {
+      return `policy: ${error instanceof Error ? error.message : "cannot be used"}`;
+    }
+  }
+}
+
+/** What a stored URL must be to be requested at all; a text says why it is not. */
+export function parseTarget(text: string): Target | string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return "the URL cannot be read";
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") return `the scheme ${url.protocol} is not allowed`;
+  if (url.username !== "" || url.password !== "") return "the URL carries credentials";
+  if (url.port === "0") return "the port is 0";
+  return { origin: url.origin, path: `${url.pathname}${url.search}` };
+}

@@ -1,0 +1,74 @@
+/**
+ * Keeps the lane book close to the database: what became due lately at every look, and a walk over all lanes at
+ * intervals that keep it to about 5 % of the time. Reads only.
+ */
+import type { Pool } from "pg";
+import { recentLanes, WALK_START, type WalkPosition, walkLanes } from "#db/queue/discover.ts";
+import type { LaneHead } from "#db/queue/types.ts";
+import { LANES, SERVICE_CLASSES } from "#domain/delivery.ts";
+import type { DatabaseClock } from "./clock.ts";
+import type { LaneBook } from "./lane-book.ts";
+
+/** A look while the book still has open lanes may be this old. */
+const MIN_LOOK_INTERVAL_MS = 20;
+/** A due time is set before its transaction commits; a look reaches back this far. Older ones are the walk's. */
+const LOOK_BACK_MS = 2_000;
+const MIN_WALK_INTERVAL_MS = 500;
+/** A walk rests twenty times as long as it took. */
+const WALK_DUTY = 20;
+/** Bound of one walk over one kind of lanes. */
+const MAX_WALK_PAGES = 25;
+
+export class Discovery {
+  #readUpToMs = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #walkAt = Number.NEGATIVE_INFINITY;
+  readonly #pool: Pool;
+  readonly #clock: DatabaseClock;
+  readonly #book: LaneBook;
+
+  constructor(pool: Pool, clock: DatabaseClock, book: LaneBook) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#book = book;
+  }
+
+  /** @param fresh somebody said that something is new: look now, whatever is known. */
+  async refresh(fresh: boolean): Promise<void> {
+    const now = this.#clock.monotonicMs();
+    if (fresh || this.#book.size === 0 || now - this.#lookedAt >= MIN_LOOK_INTERVAL_MS) await this.#look();
+    if (now >= this.#walkAt) await this.#walk();
+  }
+
+  /** The next refresh walks all lanes. */
+  walkSoon(): void {
+    this.#walkAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async #look(): Promise<void> {
+    const recent = await recentLanes(this.#pool, this.#readUpToMs);
+    this.#lookedAt = this.#clock.monotonicMs();
+    this.#clock.sync(recent.nowMs);
+    this.#book.add(recent.heads);
+    this.#readUpToMs = Math.min(recent.readUpToMs, recent.nowMs - LOOK_BACK_MS);
+  }
+
+  async #walk(): Promise<void> {
+    const begunAt = this.#clock.monotonicMs();
+    for (const lane of LANES) {
+      for (const serviceClass of SERVICE_CLASSES) {
+        const heads: LaneHead[] = [];
+        let from: WalkPosition | null = WALK_START;
+        for (let page = 0; from !== null && page < MAX_WALK_PAGES; page++) {
+          const result: Awaited<ReturnType<typeof walkLanes>> = await walkLanes(this.#pool, lane, serviceClass, from);
+          heads.push(...result.heads);
+          from = result.next;
+        }
+        this.#book.add(heads);
+        if (from === null) this.#book.dropUnseen(lane, serviceClass, heads);
+      }
+    }
+    const now = this.#clock.monotonicMs();
+    this.#walkAt = now + Math.max(MIN_WALK_INTERVAL_MS, (now - begunAt) * WALK_DUTY);
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Collects outcomes and records them in batches. A caller's promise settles only after the commit. Ids that a batch
+ * did not return are tried once more in a new statement before they count as stale; a batch that is refused for its
+ * data is halved until the bad row stands alone; a database that does not answer is asked again until it does.
+ */
+import type { Pool } from "pg";
+import { type FinishRow, finish, MAX_FINISH_ROWS } from "#db/queue/finish.ts";
+import { keepStaleResult, type StaleResult } from "#db/queue/stale-result.ts";
+import { withoutEvidence } from "./finish-row.ts";
+import type { Logger } from "./log.ts";
+
+const FLUSH_MS = 5;
+const MAX_CONCURRENT_FLUSHES = 2;
+const RETRY_FIRST_MS = 50;
+const RETRY_CAP_MS = 2_000;
+/** Postgres error classes that blame the data, not the moment. */
+const DATA_CLASSES: ReadonlySet<string> = new Set(["22", "23", "54"]);
+
+/** What became of one outcome: recorded with the row's due time, recorded before, or too late. */
+export type FinishResult =
+  | { readonly kind: "recorded"; readonly dueMs: number }
+  | { readonly kind: "repeat" }
+  | { readonly kind: "stale" }
+  | { readonly kind: "lost"; readonly error: string };
+
+interface Pending {
+  readonly row: FinishRow;
+  readonly stale: Omit<StaleResult, "row">;
+  readonly resolve: (result: FinishResult) => void;
+}
+
+export class FinishBatcher {
+  #pending: Pending[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #flushing = 0;
+  readonly #pool: Pool;
+  readonly #log: Logger;
+
+  constructor(pool: Pool, log: Logger) {
+    this.#pool = pool;
+    this.#log = log;
+  }
+
+  /** Settles once the outcome stands in the database, or is known to be too late. */
+  record(row: FinishRow, stale: Omit<StaleResult, "row">): Promise<FinishResult> {
+    return new Promise((resolve) => {
+      this.#pending.push({ row, stale, resolve });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#pending.length >= MAX_FINISH_ROWS) this.#start();
+    else if (this.#pending.length > 0) this.#timer ??= setTimeout(() => this.#start(), FLUSH_MS);
+  }
+
+  #start(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#flushing >= MAX_CONCURRENT_FLUSHES || this.#pending.length === 0) return;
+    const batch = this.#pending.splice(0, MAX_FINISH_ROWS);
+    this.#flushing += 1;
+    void this.#flush(batch).finally(() => {
+      this.#flushing -= 1;
+      this.#schedule();
+    });
+  }
+
+  async #flush(batch: readonly Pending[]): Promise<void> {
+    const results = new Map<Pending, FinishResult>();
+    const left = await this.#recordAll(batch, results);
+    // A row that another transaction changed while the statement waited is invisible to it, not lost.
+    const again = left.length === 0 ? left : await this.#recordAll(left, results);
+    for (const pending of again) results.set(pending, await this.#keepStale(pending));
+    for (const pending of batch) pending.resolve(results.get(pending) ?? { kind: "lost", error: "no result" });
+  }
+
+  /** Records what it can and returns the rows that the statement did not return. */
+  async #recordAll(batch: readonly Pending[], results: Map<Pending, FinishResult>): Promise<Pending[]> {
+    const recorded = await this.#finishOrNull(batch.map((pending) => pending.row));
+    if (recorded === null) return this.#halve(batch, results);
+    const left: Pending[] = [];
+    for (const pending of batch) {
+      const dueMs = recorded.get(pending.row.id);
+      if (dueMs === undefined) left.push(pending);
+      else results.set(pending, { kind: "recorded", dueMs });
+    }
+    return left;
+  }
+
+  async #halve(batch: readonly Pending[], results: Map<Pending, FinishResult>): Promise<Pending[]> {
+    const only = batch[0];
+    if (batch.length > 1 || only === undefined) {
+      const middle = Math.ceil(batch.length / 2);
+      const first = await this.#recordAll(batch.slice(0, middle), results);
+      return [...first, ...(await this.#recordAll(batch.slice(middle), results))];
+    }
+    this.#log.error({ event: "evidence_refused", delivery: only.row.id }, "an attempt's evidence was refused; stored without");
+    const recorded = await this.#finishOrNull([withoutEvidence(only.row)]);
+    const dueMs = recorded?.get(only.row.id);
+    if (recorded === null) results.set(only, { kind: "lost", error: "refused even without evidence" });
+    else if (dueMs !== undefined) results.set(only, { kind: "recorded", dueMs });
+    else return [only];
+    return [];
+  }
+
+  /** Null when Postgres refuses the data. Asks again for as long as it does not answer. */
+  async #finishOrNull(rows: readonly FinishRow[]): Promise<Map<string, number> | null> {
+    return this.#untilAnswered(async () => {
+      try {
+        return await finish(this.#pool, rows);
+      } catch (error) {
+        if (DATA_CLASSES.has(codeOf(error).slice(0, 2))) return null;
+        throw error;
+      }
+    });
+  }
+
+  async #keepStale(pending: Pending): Promise<FinishResult> {
+    const kind = await this.#untilAnswered(() => keepStaleResult(this.#pool, { ...pending.stale, row: pending.row }));
+    if (kind === "stale") {
+      this.#log.warn({ event: "stale_result", delivery: pending.row.id, outcome: pending.row.outcome }, "a result came too late");
+    }
+    return { kind };
+  }
+
+  async #untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+    // Bounded by the life of the process: what is never recorded is left to its lease, and nothing is acknowledged.
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_CAP_MS)) {
+      try {
+        return await ask();
+      } catch (error) {
+        this.#log.warn({ event: "finish_retry", code: codeOf(error), waitMs }, "outcomes could not be recorded; asking again");
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    }
+  }
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === "string" ? code : "unknown";
+}

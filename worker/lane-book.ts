@@ -1,0 +1,144 @@
+/**
+ * What this process knows of lanes that have due rows: their heads, and for blocked ones until when. It is a cache
+ * that may be stale; the claim decides. No I/O here, and no lane is forgotten for good: a walk finds it again.
+ */
+import type { ClaimBlocker, EntryResult } from "#db/queue/claim.ts";
+import type { LaneHead, LaneKey } from "#db/queue/types.ts";
+import type { Lane, ServiceClass } from "#domain/delivery.ts";
+
+/** Most lanes that are remembered; a walk brings the others when there is room again. */
+export const MAX_KNOWN_LANES = 50_000;
+/** A blocker without a known end is looked at again after this: controls count within a second. */
+const RECHECK_CONTROL_MS = 500;
+/** A cap has room again as soon as any worker finishes; asking is cheap. */
+const RECHECK_CAP_MS = 25;
+
+interface KnownLane {
+  head: LaneHead;
+  blockedUntilMs: number;
+  blocker: ClaimBlocker | null;
+}
+
+export class LaneBook {
+  readonly #lanes = new Map<string, KnownLane>();
+  readonly #byDestination = new Map<string, Set<string>>();
+
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  /** Adds lanes, or moves a known one's head to the earlier time. */
+  add(heads: readonly LaneHead[]): void {
+    for (const head of heads) {
+      const key = laneKey(head);
+      const known = this.#lanes.get(key);
+      if (known !== undefined) {
+        if (head.dueMs < known.head.dueMs) known.head = head;
+      } else if (this.#lanes.size < MAX_KNOWN_LANES) {
+        this.#lanes.set(key, { head, blockedUntilMs: 0, blocker: null });
+        let keys = this.#byDestination.get(head.destinationId);
+        if (keys === undefined) {
+          keys = new Set();
+          this.#byDestination.set(head.destinationId, keys);
+        }
+        keys.add(key);
+      }
+    }
+  }
+
+  /** A page of a walk saw every lane of one kind in a range: those it did not find due are gone. */
+  dropUnseen(lane: Lane, serviceClass: ServiceClass, seen: readonly LaneHead[]): void {
+    const keep = new Set(seen.map(laneKey));
+    for (const [key, known] of this.#lanes) {
+      if (known.head.lane === lane && known.head.serviceClass === serviceClass && !keep.has(key)) this.#drop(key);
+    }
+  }
+
+  /** Lanes that may give rows now. */
+  open(nowMs: number): LaneHead[] {
+    const heads: LaneHead[] = [];
+    for (const known of this.#lanes.values()) {
+      if (known.blockedUntilMs <= nowMs) heads.push(known.head);
+    }
+    return heads;
+  }
+
+  /** Whether any lane may give rows now. */
+  hasOpen(nowMs: number): boolean {
+    for (const known of this.#lanes.values()) if (known.blockedUntilMs <= nowMs) return true;
+    return false;
+  }
+
+  /** The first moment at which a blocked lane may be asked again; null when none is blocked. */
+  nextOpeningMs(nowMs: number): number | null {
+    let next: number | null = null;
+    for (const known of this.#lanes.values()) {
+      if (known.blockedUntilMs > nowMs && (next === null || known.blockedUntilMs < next)) next = known.blockedUntilMs;
+    }
+    return next;
+  }
+
+  /** Takes over what a claim said about an entry. */
+  learn(entry: LaneKey & { readonly wanted: number }, result: EntryResult, nowMs: number): void {
+    const key = laneKey(entry);
+    const known = this.#lanes.get(key);
+    if (known === undefined) return;
+    if (result.blocker !== null) {
+      known.blocker = result.blocker;
+      known.blockedUntilMs = blockedUntil(result, nowMs);
+    } else if (result.taken < entry.wanted) {
+      // It gave less than it was asked for and nothing blocked it: it ran dry.
+      this.#drop(key);
+    }
+  }
+
+  /** A slot of this destination became free: its lanes blocked by a cap may be asked at once. Says if there were any. */
+  freed(destinationId: string): boolean {
+    let any = false;
+    for (const key of this.#byDestination.get(destinationId) ?? []) {
+      const known = this.#lanes.get(key);
+      if (known?.blocker !== "destination_cap") continue;
+      known.blocker = null;
+      known.blockedUntilMs = 0;
+      any = true;
+    }
+    return any;
+  }
+
+  /** A gate was shut: nothing of this destination is asked for before it opens. */
+  block(destinationId: string, untilMs: number): void {
+    for (const key of this.#byDestination.get(destinationId) ?? []) {
+      const known = this.#lanes.get(key);
+      if (known === undefined) continue;
+      known.blocker = "gate";
+      known.blockedUntilMs = Math.max(known.blockedUntilMs, untilMs);
+    }
+  }
+
+  #drop(key: string): void {
+    const known = this.#lanes.get(key);
+    if (known === undefined) return;
+    this.#lanes.delete(key);
+    const keys = this.#byDestination.get(known.head.destinationId);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#byDestination.delete(known.head.destinationId);
+  }
+}
+
+function blockedUntil(result: EntryResult, nowMs: number): number {
+  switch (result.blocker) {
+    case "destination_cap":
+    case "tenant_cap":
+    case "deferred":
+      return nowMs + RECHECK_CAP_MS;
+    case "rate":
+      return result.untilMs ?? nowMs + RECHECK_CAP_MS;
+    default:
+      // Staff may open a gate or end a pause early, so these are looked at again before their end.
+      return Math.min(result.untilMs ?? Number.POSITIVE_INFINITY, nowMs + RECHECK_CONTROL_MS);
+  }
+}
+
+function laneKey(key: LaneKey): string {
+  return `${key.lane}${key.serviceClass}${key.tenantId}${key.destinationId}`;
+}

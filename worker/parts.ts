@@ -1,0 +1,36 @@
+/** What the steps of a worker share: the pool, the clock, the caches, the counters. Made once by start-worker.ts. */
+import type { Pool } from "pg";
+import type { Dispatcher as HttpClient } from "undici";
+import type { Region } from "#domain/region.ts";
+import type { DatabaseClock } from "./clock.ts";
+import type { WorkerSwitches } from "./config.ts";
+import type { DestinationCache } from "./destinations.ts";
+import type { InFlight } from "./in-flight.ts";
+import type { LaneBook } from "./lane-book.ts";
+import type { LimitsCache } from "./limits-cache.ts";
+import type { Logger } from "./log.ts";
+import type { DueTimer, WakeSignal } from "./wake.ts";
+
+export interface WorkerParts {
+  readonly region: Region;
+  readonly workerId: string;
+  /** The claim owner that this program is. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly leaseMarginMs: number;
+  readonly pool: Pool;
+  readonly clock: DatabaseClock;
+  readonly random: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly http: HttpClient;
+  readonly inFlight: InFlight;
+  readonly book: LaneBook;
+  readonly limits: LimitsCache;
+  readonly destinations: DestinationCache;
+  readonly wake: WakeSignal;
+  readonly dueTimer: DueTimer;
+  readonly log: Logger;
+  readonly switches: WorkerSwitches;
+  /** Aborts requests in flight once a stop has waited long enough. */
+  readonly cutOff: AbortSignal;
+}

@@ -1,0 +1,104 @@
+/**
+ * Keeps graphile-worker's runner alive for as long as we are: a database restart ends its pool, and then a new one is
+ * started with backoff. The dispatch job only wakes the dispatcher and returns, so graphile's own job locks (4 hours
+ * after a kill) never matter. No named queue and no localQueue may be used.
+ */
+import { type Runner, type Task, Logger as GraphileLogger, run, runMigrations } from "graphile-worker";
+import type { Pool } from "pg";
+import { DISPATCH_TASK } from "#db/queue/wake-job.ts";
+import type { Logger } from "./log.ts";
+
+const CONCURRENT_JOBS = 4;
+const POLL_MS = 2_000;
+const FIRST_BACKOFF_MS = 200;
+const BACKOFF_CAP_MS = 5_000;
+/** A runner that lived this long starts the backoff anew. */
+const HEALTHY_MS = 10_000;
+
+/** A job of another room that runs in this worker, such as the demo's hold sweep. */
+export interface ExtraTask {
+  readonly identifier: string;
+  readonly task: Task;
+  /** A line of graphile-worker's crontab, or null for none. */
+  readonly crontab: string | null;
+}
+
+export class Supervisor {
+  #runner: Runner | null = null;
+  #stopping = false;
+  #loop: Promise<void> | null = null;
+  #wakeUp: (() => void) | null = null;
+  readonly #pool: Pool;
+  readonly #tasks: Record<string, Task>;
+  readonly #crontab: string;
+  readonly #log: Logger;
+  readonly #logger: GraphileLogger;
+
+  constructor(pool: Pool, onDispatch: () => void, extra: readonly ExtraTask[], log: Logger) {
+    this.#pool = pool;
+    this.#log = log;
+    this.#tasks = { [DISPATCH_TASK]: async () => onDispatch() };
+    for (const { identifier, task } of extra) this.#tasks[identifier] = task;
+    this.#crontab = extra
+      .map(({ crontab }) => crontab)
+      .filter((line) => line !== null)
+      .join("\n");
+    this.#logger = new GraphileLogger(() => (level, message) => {
+      // Its messages may hold a job's error; ours are only worth a line when they are errors.
+      if (level === "error") log.warn({ event: "graphile", message: message.slice(0, 500) }, "graphile-worker");
+    });
+  }
+
+  /** Installs or migrates graphile-worker's schema. Two workers that start at once both come up. */
+  async install(): Promise<void> {
+    await runMigrations({ pgPool: this.#pool, logger: this.#logger });
+  }
+
+  start(): void {
+    this.#loop = this.#keepRunning();
+  }
+
+  /** Ends the runner; running tasks are waited for. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#wakeUp?.();
+    await this.#runner?.stop().catch(() => undefined);
+    await this.#loop;
+  }
+
+  async #keepRunning(): Promise<void> {
+    let backoffMs = FIRST_BACKOFF_MS;
+    while (!this.#stopping) {
+      const begunAt = performance.now();
+      try {
+        this.#runner = await run({
+          pgPool: this.#pool,
+          taskList: this.#tasks,
+          crontab: this.#crontab,
+          concurrency: CONCURRENT_JOBS,
+          pollInterval: POLL_MS,
+          noHandleSignals: true,
+          logger: this.#logger,
+        });
+        await this.#runner.promise;
+      } catch (error) {
+        if (!this.#stopping) this.#log.warn({ event: "runner_failed", error: String(error) }, "graphile-worker's runner failed");
+      }
+      this.#runner = null;
+      if (this.#stopping) return;
+      backoffMs = performance.now() - begunAt > HEALTHY_MS ? FIRST_BACKOFF_MS : Math.min(backoffMs * 2, BACKOFF_CAP_MS);
+      this.#log.warn({ event: "runner_ended", againInMs: backoffMs }, "graphile-worker's runner ended; starting a new one");
+      await this.#pause(backoffMs);
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * What makes a planner look: a coalescing signal, and the sources that raise it. Losing any one source costs a moment
+ * at most; none of them may carry a delivery or decide anything. No sleep is longer than MAX_TIMER_MS.
+ */
+import { Client } from "pg";
+import type { Logger } from "./log.ts";
+
+/** Channel on which the outbox's hint is heard. */
+export const WAKE_CHANNEL = "sluice_wake";
+/** Longest single timer: a longer wait is taken in steps, since timers over 2^31-1 ms fire at once. */
+export const MAX_TIMER_MS = 60_000;
+const RECONNECT_MS = 1_000;
+
+/** Raised any number of times, seen once. */
+export class WakeSignal {
+  #raised = false;
+  #fresh = false;
+  #waiter: (() => void) | null = null;
+
+  /** @param fresh whether something new may be due, so that what is known must be read again. */
+  raise(fresh: boolean): void {
+    this.#raised = true;
+    this.#fresh ||= fresh;
+    const waiter = this.#waiter;
+    this.#waiter = null;
+    waiter?.();
+  }
+
+  /** Resolves when raised since the last call; says whether one of the raises was fresh. */
+  async next(): Promise<{ fresh: boolean }> {
+    if (!this.#raised) {
+      await new Promise<void>((resolve) => {
+        this.#waiter = resolve;
+      });
+    }
+    const seen = { fresh: this.#fresh };
+    this.#raised = false;
+    this.#fresh = false;
+    return seen;
+  }
+}
+
+/** One timer at the earliest of the moments it was told of. */
+export class DueTimer {
+  #timer: NodeJS.Timeout | null = null;
+  #atMs = Number.POSITIVE_INFINITY;
+  readonly #nowMs: () => number;
+  readonly #fire: () => void;
+
+  constructor(nowMs: () => number, fire: () => void) {
+    this.#nowMs = nowMs;
+    this.#fire = fire;
+  }
+
+  /** Fires at `atMs` (database time), unless an earlier moment stands. */
+  at(atMs: number): void {
+    if (this.#timer !== null && atMs >= this.#atMs) return;
+    this.clear();
+    this.#atMs = atMs;
+    const waitMs = Math.min(Math.max(0, Math.ceil(atMs - this.#nowMs())), MAX_TIMER_MS);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#fire();
+    }, waitMs);
+  }
+
+  clear(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#atMs = Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Hears hints on a direct connection of its own, and connects again by itself for as long as it is open. */
+export class HintListener {
+  #client: Client | null = null;
+  #retry: NodeJS.Timeout | null = null;
+  #closed = false;
+  readonly #connectionString: string;
+  readonly #applicationName: string;
+  readonly #onHint: () => void;
+  readonly #log: Logger;
+
+  constructor(connectionString: string, applicationName: string, onHint: () => void, log: Logger) {
+    this.#connectionString = connectionString;
+    this.#applicationName = applicationName;
+    this.#onHint = onHint;
+    this.#log = log;
+  }
+
+  /** Never rejects: until it is connected, the probe does its work. */
+  async open(): Promise<void> {
+    if (this.#closed) return;
+    const client = new Client({
+      connectionString: this.#connectionString,
+      application_name: this.#applicationName,
+      keepAlive: true,
+    });
+    this.#client = client;
+    client.on("notification", () => this.#onHint());
+    client.on("error", () => this.#lost(client));
+    client.on("end", () => this.#lost(client));
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${WAKE_CHANNEL}`);
+      // Whatever was hinted while nobody listened.
+      this.#onHint();
+    } catch {
+      this.#lost(client);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => undefined);
+  }
+
+  #lost(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    client.end().catch(() => undefined);
+    if (this.#closed) return;
+    this.#log.warn({ event: "hint_connection_lost" }, "hint connection lost; the probe goes on");
+    this.#retry = setTimeout(() => void this.open(), RECONNECT_MS);
+  }
+}
