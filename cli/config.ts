@@ -2,11 +2,12 @@
  * Every setting of the command line and of `sluice up`, read from the environment in one place and checked.
  * It is the only file of this room that looks at the environment. No message of it may hold the value of a URL.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { isPostgresUrl, type RegionUrls, readRegionUrls } from "#db/config.ts";
+import { newSecretKeys } from "#db/secrets-config.ts";
 import { SluiceError } from "#domain/errors.ts";
 
 /** Folder of the clone. */
@@ -70,11 +71,27 @@ export function readCommandUrls(env: NodeJS.ProcessEnv = process.env): RegionUrl
   return noted ?? readRegionUrls(env);
 }
 
-/** Gives this process the URLs of the running `up` when its own environment has none, for commands that read it. */
-export function adoptRunningDatabases(env: NodeJS.ProcessEnv = process.env): void {
+/**
+ * Gives this process the databases and the key of the running `up` when its own environment has none, so that a
+ * command beside it (one more worker, say) works on the same rows.
+ */
+export function adoptRunningSystem(env: NodeJS.ProcessEnv = process.env): void {
   if (env.DATABASE_URL_US || env.DATABASE_URL_EU) return;
-  const noted = readNotedUrls(path.resolve(ROOT, env.SLUICE_DATA_DIR || ".sluice"));
-  if (noted) Object.assign(env, { DATABASE_URL_US: noted.us, DATABASE_URL_EU: noted.eu });
+  const dataDir = path.resolve(ROOT, env.SLUICE_DATA_DIR || ".sluice");
+  const noted = readNotedUrls(dataDir);
+  if (noted === null) return;
+  Object.assign(env, { DATABASE_URL_US: noted.us, DATABASE_URL_EU: noted.eu }, keySetting(dataDir, env));
+}
+
+/**
+ * The setting that names the key which seals signing secrets: the caller's own, else a file that is made once per data
+ * folder. Nothing of it is ever printed.
+ */
+export function keySetting(dataDir: string, env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  if (env.SLUICE_SECRET_KEYS || env.SLUICE_SECRET_KEYS_FILE) return {};
+  const file = path.join(dataDir, "secret-keys");
+  if (!existsSync(file)) writeFileSync(file, newSecretKeys(), { mode: 0o600 });
+  return { SLUICE_SECRET_KEYS_FILE: file };
 }
 
 /** The environment of a child: this one's, without database URLs, plus what the child is meant to have. */

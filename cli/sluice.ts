@@ -8,7 +8,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { isSluiceError } from "#domain/errors.ts";
 import { type Command, UsageError } from "./command.ts";
-import { adoptRunningDatabases, ROOT } from "./config.ts";
+import { adoptRunningSystem, ROOT } from "./config.ts";
 
 interface Verb {
   summary: string;
@@ -53,7 +53,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function runVerb(name: string, verb: Verb, args: string[]): Promise<number> {
   try {
-    if (name !== "up") adoptRunningDatabases();
+    if (name !== "up") adoptRunningSystem();
     const command = await verb.load();
     if (args.includes("--help") || args.includes("-h")) {
       console.log(command.help);
@@ -68,8 +68,18 @@ async function runVerb(name: string, verb: Verb, args: string[]): Promise<number
       );
     }
     if (isSluiceError(error)) return complain(error.detail, 1);
+    const outside = outsideReason(error);
+    if (outside !== null) return complain(outside, 1);
     throw error;
   }
+}
+
+/** What the system, the network or Postgres said; null for an error of our own making, which shows its stack. */
+function outsideReason(error: unknown): string | null {
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  if (!(first instanceof Error)) return null;
+  const { code } = first as NodeJS.ErrnoException;
+  return typeof code === "string" && /^(E[A-Z]+|[0-9A-Z]{5})$/.test(code) ? firstLine(first.message) : null;
 }
 
 function complain(message: string, exitCode: number): number {

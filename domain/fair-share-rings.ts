@@ -38,9 +38,10 @@ export interface LaneWork extends LaneBudget {
 export interface TenantTrack {
   readonly tenantId: string;
   readonly tenant: TenantBudget;
-  /** Its lanes as the heads named them, then in the order of the ring. */
-  readonly found: LaneWork[];
-  lanes: LaneWork[];
+  /** How many lanes the heads named. */
+  found: number;
+  /** Its lanes in the order of its ring. */
+  readonly lanes: LaneWork[];
   /** Place in the ring; -1 until it has one. */
   index: number;
   deficit: number;
@@ -63,8 +64,9 @@ export interface TenantTrack {
 export interface Ring {
   readonly lane: Lane;
   readonly serviceClass: ServiceClass;
-  readonly found: TenantTrack[];
-  order: TenantTrack[];
+  /** Lanes as the heads named them. */
+  readonly found: LaneWork[];
+  readonly order: TenantTrack[];
   cursor: number;
   resumeAt: number | null;
   /** True when at least one lane can be claimed as the plan begins. */
@@ -139,7 +141,7 @@ function addHead(index: RingIndex, head: LaneHead, input: PlanInput): number {
   if (ring === undefined || destination.works[place] !== undefined) {
     return opensMs;
   }
-  const track = tenant.tracks[place] ?? makeTrack(ring, head.tenantId, tenant.budget);
+  const track = tenant.tracks[place] ?? makeTrack(head.tenantId, tenant.budget);
   const waiting = head.waitingHint ?? Number.POSITIVE_INFINITY;
   const open = opensMs <= input.nowMs && waiting >= 1;
   const claimable = open && destination.budget.remaining >= 1 && tenant.budget.remaining >= 1;
@@ -147,7 +149,8 @@ function addHead(index: RingIndex, head: LaneHead, input: PlanInput): number {
   const work = { destinationId, track, destination: destination.budget, waiting, k: 0, index: -1, claimable };
   tenant.tracks[place] = track;
   destination.works[place] = work;
-  track.found.push(work);
+  track.found += 1;
+  ring.found.push(work);
   if (claimable) {
     track.done = false;
     ring.hasDemand = true;
@@ -156,11 +159,11 @@ function addHead(index: RingIndex, head: LaneHead, input: PlanInput): number {
   return opensMs;
 }
 
-function makeTrack(ring: Ring, tenantId: string, tenant: TenantBudget): TenantTrack {
-  const track: TenantTrack = {
+function makeTrack(tenantId: string, tenant: TenantBudget): TenantTrack {
+  return {
     tenantId,
     tenant,
-    found: [],
+    found: 0,
     lanes: [],
     index: -1,
     deficit: 0,
@@ -173,8 +176,6 @@ function makeTrack(ring: Ring, tenantId: string, tenant: TenantBudget): TenantTr
     position: 0,
     survivors: null,
   };
-  ring.found.push(track);
-  return track;
 }
 
 /** Puts tenants and their destinations into the order of the last plan; who was not in it goes to the end. */
@@ -192,20 +193,15 @@ function orderRing(index: RingIndex, place: number, ring: Ring, turns: readonly 
         placeLane(track, work);
       }
     }
-    const unchanged =
-      track.lanes.length === turn.destinations.length && track.lanes.length === track.found.length;
+    const unchanged = track.lanes.length === turn.destinations.length && track.lanes.length === track.found;
     track.turn = unchanged ? turn : null;
   }
-  for (const track of ring.found) {
-    if (track.index < 0) {
-      placeTrack(ring, track);
-    }
-    if (track.lanes.length < track.found.length) {
-      for (const work of track.found) {
-        if (work.index < 0) {
-          placeLane(track, work);
-        }
+  for (const work of ring.found) {
+    if (work.index < 0) {
+      if (work.track.index < 0) {
+        placeTrack(ring, work.track);
       }
+      placeLane(work.track, work);
     }
   }
 }

@@ -152,6 +152,10 @@ function visitTenant(
   budgets: Budgets,
   quantum: number,
 ): "more" | "out" | "stop" {
+  if (passIsOver(ring, pass, budgets)) {
+    // Before the deficit grows: a turn that cannot be had now is not a turn.
+    return "stop";
+  }
   if (track.deficit < 1) {
     track.deficit += quantum * track.tenant.weight;
   }
@@ -175,8 +179,9 @@ function visitTenant(
     takeRow(work, track.tenant, ring, budgets);
     keepLane(track, work);
     track.deficit -= 1;
-    ring.cursor = track.deficit >= 1 ? track.index : (track.index + 1) % ring.order.length;
+    ring.cursor = track.index;
   }
+  ring.cursor = (track.index + 1) % ring.order.length;
   return "more";
 }
 

@@ -46,7 +46,9 @@ export interface CheckedDelivery {
 type Fields = Omit<CheckedDelivery, "deliveryId" | "destinationId" | "body">;
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}([ \\t]*;[ \\t]*${TOKEN}=(${TOKEN}|"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`);
+const MEDIA_TYPE = new RegExp(
+  `^${TOKEN}/${TOKEN}([ \\t]*;[ \\t]*${TOKEN}=(${TOKEN}|"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
+);
 const EVENT_TYPE = /^[A-Za-z0-9._-]+$/;
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 const SHOWN_CHARS = 60;
@@ -72,7 +74,10 @@ export function checkInputs(
       throw new SluiceError("batch_too_large", `one call may write ${MAX_BATCH_DELIVERIES} deliveries`);
     }
     if (bodyBytes > MAX_BATCH_BODY_BYTES) {
-      throw new SluiceError("batch_too_large", `the bodies of one call may have ${MAX_BATCH_BODY_BYTES} bytes`);
+      throw new SluiceError(
+        "batch_too_large",
+        `the bodies of one call may have ${MAX_BATCH_BODY_BYTES} bytes`,
+      );
     }
   }
   return checked;
@@ -128,7 +133,10 @@ function checkEventType(text: string): string {
 function checkServiceClass(text: string): ServiceClass {
   const found = SERVICE_CLASSES.find((name) => name === text);
   if (found === undefined) {
-    throw new SluiceError("bad_service_class", `"${String(text).slice(0, SHOWN_CHARS)}" is not urgent or routine`);
+    throw new SluiceError(
+      "bad_service_class",
+      `"${String(text).slice(0, SHOWN_CHARS)}" is not urgent or routine`,
+    );
   }
   return found;
 }
@@ -136,7 +144,10 @@ function checkServiceClass(text: string): ServiceClass {
 function checkTraceparent(text: string | undefined): string | null {
   if (text === undefined) return null;
   if (typeof text !== "string" || !TRACEPARENT.test(text)) {
-    throw new SluiceError("bad_traceparent", "a traceparent is 00-<32 hex>-<16 hex>-<2 hex>, with no id all zero");
+    throw new SluiceError(
+      "bad_traceparent",
+      "a traceparent is 00-<32 hex>-<16 hex>-<2 hex>, with no id all zero",
+    );
   }
   return text;
 }
@@ -158,15 +169,26 @@ function checkDueTime(input: DeliveryInput): Pick<CheckedDelivery, "delayMs" | "
 
 function checkBody(input: DeliveryInput, maxBodyBytes: number, nowMs: number): CheckedBody {
   const contentType = input.contentType ?? "application/json";
-  if (typeof contentType !== "string" || contentType.length > MAX_CONTENT_TYPE_CHARS || !MEDIA_TYPE.test(contentType)) {
-    throw new SluiceError("bad_content_type", "the content type is not a media type such as application/json");
+  if (
+    typeof contentType !== "string" ||
+    contentType.length > MAX_CONTENT_TYPE_CHARS ||
+    !MEDIA_TYPE.test(contentType)
+  ) {
+    throw new SluiceError(
+      "bad_content_type",
+      "the content type is not a media type such as application/json",
+    );
   }
   const bytes = bodyBytes(input.body);
   if (bytes.length > maxBodyBytes) {
-    throw new SluiceError("body_too_large", `the body has ${bytes.length} bytes, ${maxBodyBytes} are allowed`, {
-      bodyBytes: bytes.length,
-      maxBodyBytes,
-    });
+    throw new SluiceError(
+      "body_too_large",
+      `the body has ${bytes.length} bytes, ${maxBodyBytes} are allowed`,
+      {
+        bodyBytes: bytes.length,
+        maxBodyBytes,
+      },
+    );
   }
   return {
     payloadId: uuidV7(nowMs, randomBytes),
@@ -185,7 +207,8 @@ function bodyBytes(body: Uint8Array | string): Buffer {
 }
 
 function checkBodyLimit(maxBodyBytes: number): number {
-  if (Number.isInteger(maxBodyBytes) && maxBodyBytes > 0 && maxBodyBytes <= HARD_MAX_BODY_BYTES) return maxBodyBytes;
+  if (Number.isInteger(maxBodyBytes) && maxBodyBytes > 0 && maxBodyBytes <= HARD_MAX_BODY_BYTES)
+    return maxBodyBytes;
   throw new SluiceError("bad_config", `maxBodyBytes must be a whole number from 1 to ${HARD_MAX_BODY_BYTES}`);
 }
 

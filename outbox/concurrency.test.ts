@@ -62,10 +62,14 @@ describe("writers of different keys", () => {
       { timeout: 5_000 },
     );
     expect(second.status).toBe("created");
-    const visible = await outbox.prisma.delivery.findMany({ where: { idempotencyKey: { startsWith: "other-" } } });
+    const visible = await outbox.prisma.delivery.findMany({
+      where: { idempotencyKey: { startsWith: "other-" } },
+    });
     expect(visible.map((row) => row.idempotencyKey)).toEqual(["other-2"]);
     await first.end("commit");
-    expect(await outbox.prisma.delivery.count({ where: { idempotencyKey: { startsWith: "other-" } } })).toBe(2);
+    expect(await outbox.prisma.delivery.count({ where: { idempotencyKey: { startsWith: "other-" } } })).toBe(
+      2,
+    );
   });
 
   it("OUT-2 nor do they wait for a console that locks the tenant and the destination", async () => {
@@ -133,7 +137,9 @@ describe("writers of the same key", () => {
 describe("many writers at once", () => {
   it("ID-11 of one key leave one delivery, and all report its id", async () => {
     const results = await Promise.all(
-      Array.from({ length: 24 }, () => outbox.prisma.$transaction((tx) => enqueueDelivery(tx, input("crowd")), { maxWait: 20_000 })),
+      Array.from({ length: 24 }, () =>
+        outbox.prisma.$transaction((tx) => enqueueDelivery(tx, input("crowd")), { maxWait: 20_000 }),
+      ),
     );
     expect(results.filter(({ status }) => status === "created")).toHaveLength(1);
     expect(new Set(results.map(({ deliveryId }) => deliveryId)).size).toBe(1);
@@ -144,9 +150,15 @@ describe("many writers at once", () => {
     for (let round = 0; round < 10; round++) {
       const keys = Array.from({ length: 100 }, (_, n) => `bulk-${round}-${n}`);
       const inputs = keys.map((key) => input(key));
-      const orders = [inputs, inputs.toReversed(), inputs.toSorted((a, b) => (a.idempotencyKey < b.idempotencyKey ? 1 : -1))];
+      const orders = [
+        inputs,
+        inputs.toReversed(),
+        inputs.toSorted((a, b) => (a.idempotencyKey < b.idempotencyKey ? 1 : -1)),
+      ];
       const results = await Promise.all(
-        orders.map((order) => outbox.prisma.$transaction((tx) => enqueueDeliveries(tx, order), { timeout: 20_000 })),
+        orders.map((order) =>
+          outbox.prisma.$transaction((tx) => enqueueDeliveries(tx, order), { timeout: 20_000 }),
+        ),
       );
       const created = results.flat().filter(({ status }) => status === "created");
       expect(created).toHaveLength(100);

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Prisma } from "#db/prisma.ts";
 import { fromPublicId, toPublicId, uuidV7TimeMs } from "#domain/ids.ts";
-import { DEFAULT_MAX_BODY_BYTES, MAX_BATCH_DELIVERIES, MAX_DELAY_MS } from "./limits.ts";
 import { type DeliveryInput, enqueueDeliveries, enqueueDelivery, type OutboxTransaction } from "./index.ts";
+import { DEFAULT_MAX_BODY_BYTES, MAX_BATCH_DELIVERIES, MAX_DELAY_MS } from "./limits.ts";
 import { openTestOutbox, type TestOutbox } from "./test-outbox.ts";
 
 type Tx = Prisma.TransactionClient;
@@ -78,7 +78,9 @@ describe("a delivery in the caller's transaction", () => {
     });
     await expect(failed).rejects.toThrow("the business says no");
     expect(await outbox.counts()).toEqual(before);
-    expect(await outbox.prisma.tenant.findUniqueOrThrow({ where: { id: tenantId } })).toMatchObject({ name: "A tenant" });
+    expect(await outbox.prisma.tenant.findUniqueOrThrow({ where: { id: tenantId } })).toMatchObject({
+      name: "A tenant",
+    });
   });
 
   it("ID-7 takes public ids and UUIDs", async () => {
@@ -163,7 +165,12 @@ describe("known keys", () => {
     const first = await enqueue({ idempotencyKey: "mis" });
     const row = await stored(first.deliveryId);
     const before = await outbox.counts();
-    const again = await enqueue({ idempotencyKey: "mis", body: "another", eventType: "other", delayMs: 5_000 });
+    const again = await enqueue({
+      idempotencyKey: "mis",
+      body: "another",
+      eventType: "other",
+      delayMs: 5_000,
+    });
     expect(again).toEqual({ ...first, status: "mismatch" });
     expect(await outbox.counts()).toEqual(before);
     expect(await stored(first.deliveryId)).toEqual(row);
@@ -212,7 +219,9 @@ describe("known keys", () => {
     await enqueue({ idempotencyKey: "whole" });
     const { before, after } = await outbox.prisma.$transaction(async (tx) => {
       const first = await enqueueDelivery(tx, input());
-      expect(await enqueueDelivery(tx, input({ idempotencyKey: "whole" }))).toMatchObject({ status: "duplicate" });
+      expect(await enqueueDelivery(tx, input({ idempotencyKey: "whole" }))).toMatchObject({
+        status: "duplicate",
+      });
       expect(await enqueueDelivery(tx, input({ idempotencyKey: "whole", body: "x" }))).toMatchObject({
         status: "mismatch",
       });
@@ -299,8 +308,16 @@ describe("refusals", () => {
     ["a content type with a line end", { contentType: "text/plain\r\nx: y" }, "bad_content_type"],
     ["a content type without a slash", { contentType: "json" }, "bad_content_type"],
     ["another service class", { serviceClass: "bulk" }, "bad_service_class"],
-    ["a traceparent of another version", { traceparent: `01-${"a".repeat(32)}-${"b".repeat(16)}-01` }, "bad_traceparent"],
-    ["a traceparent whose trace id is zero", { traceparent: `00-${"0".repeat(32)}-${"b".repeat(16)}-01` }, "bad_traceparent"],
+    [
+      "a traceparent of another version",
+      { traceparent: `01-${"a".repeat(32)}-${"b".repeat(16)}-01` },
+      "bad_traceparent",
+    ],
+    [
+      "a traceparent whose trace id is zero",
+      { traceparent: `00-${"0".repeat(32)}-${"b".repeat(16)}-01` },
+      "bad_traceparent",
+    ],
     ["a negative delay", { delayMs: -1 }, "bad_due_time"],
     ["a delay that is no number", { delayMs: Number.NaN }, "bad_due_time"],
     ["a delay over the limit", { delayMs: MAX_DELAY_MS + 1 }, "bad_due_time"],
@@ -323,7 +340,9 @@ describe("refusals", () => {
 
   it("refuses a batch over the limit before any statement", async () => {
     const tooMany = Array.from({ length: MAX_BATCH_DELIVERIES + 1 }, () => input());
-    await expect(enqueueDeliveries(outbox.prisma, tooMany)).rejects.toMatchObject({ code: "batch_too_large" });
+    await expect(enqueueDeliveries(outbox.prisma, tooMany)).rejects.toMatchObject({
+      code: "batch_too_large",
+    });
     const tooBig = Array.from({ length: 65 }, () => input({ body: Buffer.alloc(DEFAULT_MAX_BODY_BYTES) }));
     await expect(enqueueDeliveries(outbox.prisma, tooBig)).rejects.toMatchObject({ code: "batch_too_large" });
     expect(await enqueueDeliveries(outbox.prisma, [])).toEqual([]);
@@ -384,7 +403,10 @@ describe("refusals", () => {
       pauseUntil: new Date(Date.now() + 3_600_000),
       pauseReason: "maintenance",
     });
-    const disabled = await outbox.addDestination(tenantId, { disabledAt: new Date(), disabledReason: "gone" });
+    const disabled = await outbox.addDestination(tenantId, {
+      disabledAt: new Date(),
+      disabledReason: "gone",
+    });
     for (const held of [paused, disabled]) {
       expect(await enqueue({ destinationId: held })).toMatchObject({ status: "created" });
     }

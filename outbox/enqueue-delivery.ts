@@ -126,7 +126,11 @@ async function insertNew(
     if (delivery === undefined) continue;
     if (row.problem !== null) throw refusal(row, delivery, row.position);
     if (!row.created) continue;
-    standing.set(slotOf(delivery), { deliveryId: delivery.deliveryId, sha256: delivery.body.sha256, created: true });
+    standing.set(slotOf(delivery), {
+      deliveryId: delivery.deliveryId,
+      sha256: delivery.body.sha256,
+      created: true,
+    });
     written.add(tx);
   }
 }
@@ -214,14 +218,17 @@ function resultOf(delivery: CheckedDelivery, standing: ReadonlyMap<string, Stand
   };
 }
 
-const REFUSALS: Readonly<Partial<Record<ErrorCode, (row: WrittenRow, delivery: CheckedDelivery) => string>>> = {
-  wrong_region: (row, delivery) => `the delivery is for ${delivery.region}, this database is ${row.database_region}`,
-  unknown_tenant: (_row, { tenantId }) => `no tenant ${toPublicId("ten", tenantId)} in this region`,
-  unknown_destination: (_row, { destinationId }) => `no destination ${toPublicId("dst", destinationId)} in this region`,
-  foreign_destination: (_row, { destinationId, tenantId }) =>
-    `destination ${toPublicId("dst", destinationId)} is not one of tenant ${toPublicId("ten", tenantId)}`,
-  bad_due_time: () => `a delivery may be planned ${MAX_DELAY_MS} ms ahead at most`,
-};
+const REFUSALS: Readonly<Partial<Record<ErrorCode, (row: WrittenRow, delivery: CheckedDelivery) => string>>> =
+  {
+    wrong_region: (row, delivery) =>
+      `the delivery is for ${delivery.region}, this database is ${row.database_region}`,
+    unknown_tenant: (_row, { tenantId }) => `no tenant ${toPublicId("ten", tenantId)} in this region`,
+    unknown_destination: (_row, { destinationId }) =>
+      `no destination ${toPublicId("dst", destinationId)} in this region`,
+    foreign_destination: (_row, { destinationId, tenantId }) =>
+      `destination ${toPublicId("dst", destinationId)} is not one of tenant ${toPublicId("ten", tenantId)}`,
+    bad_due_time: () => `a delivery may be planned ${MAX_DELAY_MS} ms ahead at most`,
+  };
 
 function refusal(row: WrittenRow, delivery: CheckedDelivery, position: number): SluiceError {
   const code = isErrorCode(row.problem) ? row.problem : "internal";

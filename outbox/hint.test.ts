@@ -43,7 +43,14 @@ async function hearAll(): Promise<string[]> {
 async function newInput() {
   const tenantId = await outbox.addTenant();
   const destinationId = await outbox.addDestination(tenantId);
-  return { region: "us", tenantId, destinationId, eventType: "a.b", idempotencyKey: `hint-${++keys}`, body: "{}" };
+  return {
+    region: "us",
+    tenantId,
+    destinationId,
+    eventType: "a.b",
+    idempotencyKey: `hint-${++keys}`,
+    body: "{}",
+  };
 }
 
 async function hintConnections(): Promise<number> {
@@ -73,7 +80,11 @@ describe("the hint after a commit", () => {
     const input = await newInput();
     await outbox.prisma.$transaction((tx) => enqueueDelivery(tx, input));
     let hints = 0;
-    const counting = { hint: () => void (hints += 1) };
+    const counting = {
+      hint: () => {
+        hints += 1;
+      },
+    };
     const rolledBack = transactWithOutbox(outbox.prisma, counting, async (tx) => {
       await enqueueDelivery(tx, { ...input, idempotencyKey: `${input.idempotencyKey}-b` });
       throw new Error("no");

@@ -4,4 +4,10 @@ export { enqueueDeliveries, enqueueDelivery } from "./enqueue-delivery.ts";
 export { createHinter, type Hinter, type HinterSettings } from "./hint.ts";
 export { outboxStatementName } from "./sql.ts";
 export { transactWithOutbox } from "./transact.ts";
-export type { DeliveryInput, EnqueuedDelivery, EnqueueOptions, EnqueueStatus, OutboxTransaction } from "./types.ts";
+export type {
+  DeliveryInput,
+  EnqueuedDelivery,
+  EnqueueOptions,
+  EnqueueStatus,
+  OutboxTransaction,
+} from "./types.ts";

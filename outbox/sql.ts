@@ -80,7 +80,9 @@ SELECT i.position, k.delivery_id, k.sha256
                       WHERE x.idempotency_key = i.idempotency_key AND x.destination_id = i.destination_id OFFSET 0) k`;
 
 /** Names under which a connection may keep the statements prepared. A changed text gets another name. */
-const PREPARED: ReadonlyMap<string, string> = new Map([ENQUEUE, READ_KNOWN].map((text) => [text, nameOf(text)]));
+const PREPARED: ReadonlyMap<string, string> = new Map(
+  [ENQUEUE, READ_KNOWN].map((text) => [text, nameOf(text)]),
+);
 
 /**
  * For Prisma's adapter: `new PrismaPg(pool, { statementNameGenerator: outboxStatementName })` keeps the outbox's

@@ -63,9 +63,10 @@ export async function openTestOutbox(region: Region = "us"): Promise<TestOutbox>
       return rows[0] ?? { keys: -1, payloads: -1, deliveries: -1 };
     },
     readBody: async (payloadId) => {
-      const { rows } = await database.pool.query<{ body: Buffer }>("SELECT body FROM sluice.payload WHERE id = $1", [
-        payloadId,
-      ]);
+      const { rows } = await database.pool.query<{ body: Buffer }>(
+        "SELECT body FROM sluice.payload WHERE id = $1",
+        [payloadId],
+      );
       return rows[0]?.body ?? null;
     },
     close: async () => {

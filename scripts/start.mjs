@@ -9,9 +9,10 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const startedAt = Date.now();
 
 try {
-  console.log("sluice  1/6  install");
-  const { node } = await ensureInstalled(root, (line) => console.log(`             ${line}`));
-  process.env.SLUICE_INSTALL_MS = String(Date.now() - startedAt);
+  const { node } = await ensureInstalled(root, (line) => console.log(`[1/6] install    ${line} ...`));
+  const installMs = Date.now() - startedAt;
+  console.log(`[1/6] install    packages are there (${(installMs / 1_000).toFixed(1)} s)`);
+  process.env.SLUICE_INSTALL_MS = String(installMs);
   handOver(node, "cli/sluice.ts", ["up", ...process.argv.slice(2)], root);
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;

@@ -83,7 +83,7 @@ async function reconcile(parts: WorkerParts): Promise<void> {
   const cancelled = await cancelDeleted(pool);
   if (cancelled > 0) log.info({ event: "cancelled", cancelled }, "deliveries of deleted destinations were cancelled");
   if (await restoreWakeJob(pool, region, DUE_WITHOUT_JOB_MS)) {
-    log.warn({ event: "wake_job_restored" }, "the wake-up job was missing");
+    log.debug({ event: "wake_job_restored" }, "something is due and there was no wake-up job");
   }
 }
 

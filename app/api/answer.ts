@@ -63,7 +63,15 @@ export function problem(
   extra: Readonly<Record<string, unknown>> = {},
 ): Response {
   const { status, title } = ERRORS[code];
-  const body = { ...extra, type: `${PROBLEM_TYPE_PREFIX}${code}`, title, status, code, detail, correlationId };
+  const body = {
+    ...extra,
+    type: `${PROBLEM_TYPE_PREFIX}${code}`,
+    title,
+    status,
+    code,
+    detail,
+    correlationId,
+  };
   return json(body, status, "application/problem+json", correlationId);
 }
 

@@ -26,6 +26,11 @@ const regions = z
       .refine((list) => new Set(list).size === list.length, { error: "names a region twice" }),
   );
 
+/** One of a few words; the others are named in the refusal. */
+function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+  return z.enum(values, { error: `must be one of ${values.join(", ")}` });
+}
+
 const tenant = z
   .string()
   .regex(/^(?:ten_[0-9a-f]{32}|[a-z0-9][a-z0-9-]{0,62})$/, { error: "must be a tenant's slug or ten_ id" });
@@ -37,7 +42,7 @@ export const overviewQuery = z.strictObject({ region: regions.optional() });
 
 export const seriesQuery = z.strictObject({
   region,
-  range: z.enum(Object.keys(SERIES_RANGES) as [SeriesRange, ...SeriesRange[]]).default("15m"),
+  range: oneOf(Object.keys(SERIES_RANGES) as [SeriesRange, ...SeriesRange[]]).default("15m"),
 });
 
 export const scopeQuery = z.strictObject({ region });
@@ -46,8 +51,8 @@ export const deliveriesQuery = z.strictObject({
   region,
   tenant: tenant.optional(),
   destination: destination.optional(),
-  state: z.enum(STATES).optional(),
-  class: z.enum(SERVICE_CLASSES).optional(),
+  state: oneOf(STATES).optional(),
+  class: oneOf(SERVICE_CLASSES).optional(),
   // What an id or a key can be: visible ASCII.
   q: z
     .string()
@@ -61,7 +66,7 @@ export const deadLettersQuery = z.strictObject({
   region,
   tenant: tenant.optional(),
   destination: destination.optional(),
-  reason: z.enum(DEAD_REASONS).optional(),
+  reason: oneOf(DEAD_REASONS).optional(),
   cursor: cursor.optional(),
   limit,
 });

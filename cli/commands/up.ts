@@ -12,7 +12,7 @@ import { REGIONS } from "#domain/region.ts";
 import { migrate } from "#prisma/migrate.ts";
 import { ensureBuilt } from "#scripts/lib/next-build.ts";
 import { childEnvironment, notedUrlsFile, ROOT, readUpConfig, type UpConfig } from "../config.ts";
-import { bothUrls, receiverEnvironment, startChildren } from "../up/children.ts";
+import { bothUrls, demoEnvironment, startChildren } from "../up/children.ts";
 import { type Databases, openDatabases, startEmbedded } from "../up/database.ts";
 import { type Claim, claimClone } from "../up/only-one.ts";
 import { requireFreePorts } from "../up/ports.ts";
@@ -134,7 +134,7 @@ function runSeed(urls: RegionUrls, config: UpConfig, signal: AbortSignal): Promi
     let output = "";
     const child = spawn(process.execPath, ["cli/sluice.ts", "seed"], {
       cwd: ROOT,
-      env: childEnvironment({ ...bothUrls(urls), ...receiverEnvironment(config) }),
+      env: childEnvironment({ ...bothUrls(urls), ...demoEnvironment(config) }),
       stdio: ["ignore", "pipe", "pipe"],
       signal,
     });

@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { createPool } from "#db/pool.ts";
 import { createPrisma } from "#db/prisma.ts";
-import { type Region, parseRegion } from "#domain/region.ts";
+import { parseRegion, type Region } from "#domain/region.ts";
 import { readWorkerSettings, type WorkerSettings } from "#worker/config.ts";
 import { runWorkerProcess } from "#worker/main.ts";
 import type { ExtraTask } from "#worker/supervisor.ts";
@@ -26,13 +26,18 @@ exits at once). Needs DATABASE_URL_US or DATABASE_URL_EU and SLUICE_SECRET_KEYS.
 async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
-    options: { region: { type: "string" }, "health-port": { type: "string" }, demo: { type: "boolean", default: false } },
+    options: {
+      region: { type: "string" },
+      "health-port": { type: "string" },
+      demo: { type: "boolean", default: false },
+    },
   });
   if (values.region === undefined) throw new UsageError("--region is missing");
   const region = parseRegion(values.region);
   const settings = readWorkerSettings(region);
   const port = values["health-port"];
-  const withPort: WorkerSettings = port === undefined ? settings : { ...settings, healthPort: parsePort(port) };
+  const withPort: WorkerSettings =
+    port === undefined ? settings : { ...settings, healthPort: parsePort(port) };
   if (!values.demo) {
     await runWorkerProcess(withPort);
     return 0;
@@ -48,11 +53,15 @@ async function run(args: string[]): Promise<number> {
 
 function parsePort(text: string): number {
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port > MAX_PORT) throw new UsageError(`--health-port ${text.slice(0, 20)} is no port`);
+  if (!/^\d+$/.test(text) || port > MAX_PORT)
+    throw new UsageError(`--health-port ${text.slice(0, 20)} is no port`);
   return port;
 }
 
-async function demoTasks(region: Region, connectionString: string): Promise<{ tasks: ExtraTask[]; close(): Promise<void> }> {
+async function demoTasks(
+  region: Region,
+  connectionString: string,
+): Promise<{ tasks: ExtraTask[]; close(): Promise<void> }> {
   const { holdSweepTask } = await import("#demo/holds/task.ts");
   const pool = createPool({ connectionString, max: DEMO_POOL_MAX, applicationName: `sluice-demo-${region}` });
   const prisma = createPrisma(pool);

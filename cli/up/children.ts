@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RegionUrls } from "#db/config.ts";
 import { urlSetting } from "#db/config.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
-import type { UpConfig } from "../config.ts";
+import { keySetting, type UpConfig } from "../config.ts";
 import { type ChildSpec, type ManagedChild, manageChild } from "./child.ts";
 import { createChildOutput } from "./output.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -85,11 +85,11 @@ function worker(region: Region, { config, urls }: StartOptions): PlannedChild {
   return {
     spec: {
       name: `worker ${region}`,
-      args: ["cli/sluice.ts", "worker", "--region", region],
+      args: ["cli/sluice.ts", "worker", "--region", region, "--demo"],
       env: {
         [urlSetting(region)]: urls[region],
         SLUICE_WORKER_HEALTH_PORT: String(healthPort),
-        ...receiverEnvironment(config),
+        ...demoEnvironment(config),
       },
       stopTimeoutMs: WORKER_STOP_TIMEOUT_MS,
     },
@@ -117,7 +117,7 @@ function traffic({ config, urls }: StartOptions): PlannedChild {
     spec: {
       name: "traffic",
       args: ["demo/traffic/main.ts"],
-      env: { ...bothUrls(urls), ...receiverEnvironment(config) },
+      env: { ...bothUrls(urls), ...demoEnvironment(config) },
       stopTimeoutMs: SHORT_STOP_TIMEOUT_MS,
     },
     stopOrder: STOP_ORDER.traffic,
@@ -130,9 +130,9 @@ export function bothUrls(urls: RegionUrls): Record<string, string> {
   return { DATABASE_URL_US: urls.us, DATABASE_URL_EU: urls.eu };
 }
 
-/** Where the demo's receiver is found, for the seed, the traffic and the workers' demo tasks. */
-export function receiverEnvironment({ ports }: UpConfig): Record<string, string> {
-  return { SLUICE_RECEIVER_URL: `http://127.0.0.1:${ports.receiver}` };
+/** Where the demo's receiver is found and which key seals secrets, for seed, traffic and workers. */
+export function demoEnvironment({ dataDir, ports }: UpConfig): Record<string, string> {
+  return { SLUICE_RECEIVER_URL: `http://127.0.0.1:${ports.receiver}`, ...keySetting(dataDir) };
 }
 
 async function untilReady(child: ManagedChild, url: string | null): Promise<void> {

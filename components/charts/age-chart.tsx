@@ -3,11 +3,20 @@
  * Both ages of one region over time. Gaps in the samples are gaps in the lines; nothing is animated, so that a poll changes
  * the picture and nothing else. The same numbers stand in the table beside it.
  */
-import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
+import {
+  CartesianGrid,
+  Line,
+  LineChart,
+  ReferenceLine,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from "recharts";
 import { useZone } from "#components/ui/zone.tsx";
 import type { AgeSeries } from "#db/console/read-age-series.ts";
-import { AgeTooltip } from "./age-tooltip.tsx";
 import { ageTickLabel, ageTicks, drawn, FLOOR_SECONDS, timeTickLabel, timeTicks } from "./age-scale.ts";
+import { AgeTooltip } from "./age-tooltip.tsx";
 
 export const CHART_HEIGHT_PX = 224;
 const MARGIN = { top: 12, right: 12, bottom: 0, left: 0 };
@@ -28,7 +37,11 @@ export default function AgeChart({ series, top, summary }: AgeChartProps) {
   const duePage = series.dueLag.pageMs / 1_000;
   return (
     <div role="img" aria-label={summary}>
-      <ResponsiveContainer width="100%" height={CHART_HEIGHT_PX} initialDimension={{ width: 520, height: CHART_HEIGHT_PX }}>
+      <ResponsiveContainer
+        width="100%"
+        height={CHART_HEIGHT_PX}
+        initialDimension={{ width: 520, height: CHART_HEIGHT_PX }}
+      >
         <LineChart data={drawn(series.points)} margin={MARGIN}>
           <CartesianGrid stroke="var(--line)" vertical={false} />
           <XAxis
@@ -62,7 +75,11 @@ export default function AgeChart({ series, top, summary }: AgeChartProps) {
             y={target}
             stroke="var(--danger-mark)"
             strokeDasharray="2 4"
-            label={{ value: `First attempt target ${ageTickLabel(target)}`, position: "insideBottomLeft", ...LABEL_STYLE }}
+            label={{
+              value: `First attempt target ${ageTickLabel(target)}`,
+              position: "insideBottomLeft",
+              ...LABEL_STYLE,
+            }}
           />
           <ReferenceLine
             y={duePage}

@@ -2,15 +2,25 @@
  * The axes of the age charts: seconds on a logarithmic scale, so that 0.4 s and 6 minutes can be read in one picture.
  * A logarithm has no zero: ages under the floor are drawn on it and named exactly in tooltip and table.
  */
-import type { AgePoint } from "#db/console/read-age-series.ts";
+
 import { formatClock, type Zone } from "#components/ui/format.ts";
+import type { AgePoint } from "#db/console/read-age-series.ts";
 
 /** The lowest line of the chart, in seconds. */
 export const FLOOR_SECONDS = 0.1;
 const TICK_SECONDS = [0.1, 1, 10, 60, 600, 3_600, 36_000, 360_000];
 /** The highest line is never below this, so that the objective lines are always in sight. */
 const LEAST_TOP_SECONDS = 600;
-const TIME_STEPS_MS = [60_000, 3 * 60_000, 5 * 60_000, 10 * 60_000, 15 * 60_000, 60 * 60_000, 2 * 3_600_000, 6 * 3_600_000];
+const TIME_STEPS_MS = [
+  60_000,
+  3 * 60_000,
+  5 * 60_000,
+  10 * 60_000,
+  15 * 60_000,
+  60 * 60_000,
+  2 * 3_600_000,
+  6 * 3_600_000,
+];
 const MOST_TIME_TICKS = 6;
 
 /** A point as the chart draws it; the exact values stand beside the drawn ones. */
@@ -36,7 +46,8 @@ function onScale(ms: number | null): number | null {
 export function topSeconds(series: readonly (readonly AgePoint[])[]): number {
   let highest = LEAST_TOP_SECONDS;
   for (const points of series) {
-    for (const point of points) highest = Math.max(highest, (point.firstAttemptMs ?? 0) / 1_000, (point.dueMs ?? 0) / 1_000);
+    for (const point of points)
+      highest = Math.max(highest, (point.firstAttemptMs ?? 0) / 1_000, (point.dueMs ?? 0) / 1_000);
   }
   return TICK_SECONDS.find((tick) => tick >= highest) ?? highest;
 }

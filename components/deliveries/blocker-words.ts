@@ -12,7 +12,10 @@ export const BLOCKER_WORDS: Readonly<Record<BlockerCode, { short: string; long: 
   gate: { short: "gate", long: "The destination's gate is shut" },
   probe: { short: "probe out", long: "The gate has opened and one probe is out" },
   rate: { short: "rate", long: "The destination's rate is spent" },
-  destination_cap: { short: "destination cap", long: "All requests that the destination may have at once are in flight" },
+  destination_cap: {
+    short: "destination cap",
+    long: "All requests that the destination may have at once are in flight",
+  },
   tenant_cap: { short: "tenant cap", long: "All requests that the tenant may have at once are in flight" },
 };
 

@@ -7,7 +7,7 @@ import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
-import { Timestamp } from "#components/ui/timestamp.tsx";
+import { NearTimestamp } from "#components/ui/timestamp.tsx";
 import { reasonWords, resultText, STATE_WORDS } from "#components/ui/words.ts";
 import type { DeliveryRow } from "#db/console/list-deliveries.ts";
 import { HeldMark } from "./held-mark.tsx";
@@ -18,7 +18,6 @@ export const DELIVERY_COLUMNS: readonly Column[] = [
   { key: "tenant", label: "Tenant" },
   { key: "destination", label: "Destination" },
   { key: "event", label: "Event type" },
-  { key: "class", label: "Class" },
   { key: "attempts", label: "Attempts", align: "right" },
   { key: "result", label: "Last result" },
   { key: "age", label: "Age", align: "right" },
@@ -53,7 +52,11 @@ function DeliveryLine({ row, asOf }: { row: DeliveryRow; asOf: string }) {
     <Row className="group">
       <HeadCell>
         <span className="inline-flex items-center gap-1">
-          <Link href={`/deliveries/${row.id}`} prefetch={false} className="underline-offset-4 hover:underline">
+          <Link
+            href={`/deliveries/${row.id}`}
+            prefetch={false}
+            className="underline-offset-4 hover:underline"
+          >
             <ShortId id={row.id} />
           </Link>
           <QuietCopy id={row.id} what="delivery id" />
@@ -68,10 +71,12 @@ function DeliveryLine({ row, asOf }: { row: DeliveryRow; asOf: string }) {
       </Cell>
       <Cell>{row.tenant.name}</Cell>
       <Cell>
-        {row.destination.name} <span className="text-faint">{row.destination.host}</span>
+        <span title={row.destination.host}>{row.destination.name}</span>
       </Cell>
-      <Cell className="text-muted">{row.eventType}</Cell>
-      <Cell className="text-muted">{row.serviceClass}</Cell>
+      <Cell className="text-muted">
+        {row.eventType}
+        {row.serviceClass === "urgent" ? <span className="ml-2 font-medium text-fg">urgent</span> : null}
+      </Cell>
       <Cell align="right">{row.attempts}</Cell>
       <Cell className="text-muted">{resultText(row.lastOutcome, row.lastStatus)}</Cell>
       <Cell align="right">{formatAge(ageAt(row.createdAt, asOf))}</Cell>
@@ -83,11 +88,12 @@ function DeliveryLine({ row, asOf }: { row: DeliveryRow; asOf: string }) {
 }
 
 function NextAttempt({ row, asOf }: { row: DeliveryRow; asOf: string }) {
-  if (row.finishedAt !== null) return <Timestamp iso={row.finishedAt} plain />;
+  if (row.finishedAt !== null) return <NearTimestamp iso={row.finishedAt} asOf={asOf} />;
   if (row.state === "leased") return <span className="text-muted">in flight</span>;
   return (
     <>
-      <Timestamp iso={row.dueAt} plain /> <span className="text-faint">{relativeTo(row.dueAt, asOf)}</span>
+      <NearTimestamp iso={row.dueAt} asOf={asOf} />{" "}
+      <span className="text-faint">{relativeTo(row.dueAt, asOf)}</span>
     </>
   );
 }

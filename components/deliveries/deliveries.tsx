@@ -47,7 +47,11 @@ export function DeliveriesPage() {
           onFirst={list.filters.cursor ? () => list.page(null) : null}
         >
           {standIn(query.error, answer, list.narrowed, list.clear, () => void query.refetch()) ?? (
-            <DeliveriesTable rows={page ? rows : null} asOf={page?.asOf ?? null} busy={query.isPlaceholderData} />
+            <DeliveriesTable
+              rows={page ? rows : null}
+              asOf={page?.asOf ?? null}
+              busy={query.isPlaceholderData}
+            />
           )}
         </ListPanel>
       </div>
@@ -75,15 +79,19 @@ function standIn(
   if (answer.status === "unavailable") {
     return (
       <Notice kind="unavailable" title={`Region ${answer.region.toUpperCase()} does not answer`}>
-        {answer.detail} Its deliveries are not shown, which does not mean that there are none. The other region can be read
-        as usual; this page asks again every 5 s.
+        {answer.detail} Its deliveries are not shown, which does not mean that there are none. The other
+        region can be read as usual; this page asks again every 5 s.
       </Notice>
     );
   }
   if (answer.data.rows.length > 0) return null;
   if (narrowed) {
     return (
-      <Notice kind="no-match" title="No delivery matches" actions={<Button onClick={clear}>Clear filters</Button>}>
+      <Notice
+        kind="no-match"
+        title="No delivery matches"
+        actions={<Button onClick={clear}>Clear filters</Button>}
+      >
         Ids and keys are compared exactly. A delivery of the other region is not shown here.
       </Notice>
     );

@@ -1,8 +1,8 @@
 "use client";
-/** The filters of the delivery list. Every change goes into the page's address. */
-import { SearchField } from "#components/ui/search-field.tsx";
 import { useScope } from "#components/queries/deliveries.ts";
 import { Button } from "#components/ui/button.tsx";
+/** The filters of the delivery list. Every change goes into the page's address. */
+import { SearchField } from "#components/ui/search-field.tsx";
 import { Select } from "#components/ui/select.tsx";
 import { STATE_WORDS } from "#components/ui/words.ts";
 import { SERVICE_CLASSES, STATES } from "#domain/delivery.ts";
@@ -29,8 +29,18 @@ export function DeliveryFilterBar({ region, filters, narrowed, set, clear }: Del
         value={filters.q ?? ""}
         onSubmit={(q) => set({ q: q === "" ? null : q })}
       />
-      <Select label="State" value={filters.state ?? ""} options={STATE_OPTIONS} onChange={(value) => set({ state: value || null })} />
-      <Select label="Class" value={filters.class ?? ""} options={CLASS_OPTIONS} onChange={(value) => set({ class: value || null })} />
+      <Select
+        label="State"
+        value={filters.state ?? ""}
+        options={STATE_OPTIONS}
+        onChange={(value) => set({ state: value || null })}
+      />
+      <Select
+        label="Class"
+        value={filters.class ?? ""}
+        options={CLASS_OPTIONS}
+        onChange={(value) => set({ class: value || null })}
+      />
       <ScopeSelects
         scope={scope.data?.status === "ok" ? scope.data.data : null}
         tenant={filters.tenant ?? null}

@@ -30,7 +30,10 @@ export function ScopeSelects({ scope, tenant, destination, onChange }: ScopeSele
         className="max-w-52"
         value={chosen?.slug ?? tenant ?? ""}
         options={withValue(
-          [{ value: "", label: "Any tenant" }, ...tenants.map(({ slug, name }) => ({ value: slug, label: name }))],
+          [
+            { value: "", label: "Any tenant" },
+            ...tenants.map(({ slug, name }) => ({ value: slug, label: name })),
+          ],
           chosen?.slug ?? tenant,
         )}
         onChange={(value) => onChange({ tenant: value || null, destination: null })}

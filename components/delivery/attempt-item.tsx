@@ -1,7 +1,7 @@
 /** One attempt: what came back, who sent it, and how the next due time was found. */
 import type { ReactNode } from "react";
 import { formatAge } from "#components/ui/age.ts";
-import { formatBytes } from "#components/ui/format.ts";
+import { formatBytes, formatCount } from "#components/ui/format.ts";
 import { StatusText } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { outcomeWords } from "#components/ui/words.ts";
@@ -17,9 +17,9 @@ export function AttemptItem({ attempt }: { attempt: AttemptEntry }) {
     <TimelineItem
       tone={words.tone}
       at={attempt.startedAt}
-      aside={attempt.kind === "http" ? <span>{attempt.durationMs} ms</span> : null}
+      aside={attempt.kind === "http" ? <span>{formatCount(attempt.durationMs)} ms</span> : null}
       title={
-        <span className="inline-flex flex-wrap items-baseline gap-x-2">
+        <span className="inline-flex flex-wrap items-center gap-x-2">
           Attempt {attempt.number}
           <StatusText
             tone={words.tone}
@@ -40,7 +40,9 @@ export function AttemptItem({ attempt }: { attempt: AttemptEntry }) {
           {lines.map((line) => (
             <Fact key={line.label} label={line.label}>
               {line.raw === undefined ? null : (
-                <code className="mr-2 break-all rounded-sm border border-line bg-surface px-1 font-mono">{line.raw}</code>
+                <code className="mr-2 break-all rounded-sm border border-line bg-surface px-1 font-mono">
+                  {line.raw}
+                </code>
               )}
               {line.text}
             </Fact>

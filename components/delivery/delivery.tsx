@@ -1,8 +1,8 @@
 "use client";
 /** One delivery: where it is, why, and everything that happened to it. */
 import Link from "next/link";
-import { ProblemError } from "#components/queries/fetch-json.ts";
 import { useDelivery } from "#components/queries/deliveries.ts";
+import { ProblemError } from "#components/queries/fetch-json.ts";
 import { useBehind } from "#components/shell/freshness.ts";
 import { CopyButton } from "#components/ui/copy-button.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
@@ -49,7 +49,7 @@ function Header({ id, answer }: { id: string; answer: DeliveryAnswer | null }) {
         </Link>
       </nav>
       <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-2">
-        <h1 className="flex min-w-0 items-center gap-1 font-mono font-semibold text-lead tracking-tight md:text-figure">
+        <h1 className="flex min-w-0 items-center gap-1 font-mono font-semibold text-body tracking-tight md:text-figure">
           <span className="min-w-0 break-all">{id}</span>
           <CopyButton text={id} what="delivery id" />
         </h1>
@@ -83,7 +83,10 @@ function Missing({ id, error, retry }: { id: string; error: Error | null; retry:
   const problem = error instanceof ProblemError ? error.problem : null;
   if (problem?.code === "not_found" || problem?.code === "bad_id") {
     return (
-      <Notice kind="no-match" title={problem.code === "not_found" ? "No such delivery" : "This is not a delivery id"}>
+      <Notice
+        kind="no-match"
+        title={problem.code === "not_found" ? "No such delivery" : "This is not a delivery id"}
+      >
         {problem.code === "not_found"
           ? "Every region answered and none of them has it. Retention removes finished deliveries after their time."
           : `An id is dlv_ and 32 hex digits; the address says ${id.slice(0, 60)}.`}

@@ -23,7 +23,11 @@ export function FactsPanel({ delivery, stale }: { delivery: DeliveryDetail; stal
           <span className="text-faint">{delivery.tenant.slug}</span>
         </Fact>
         <Fact label="Destination">
-          <Link href={`${list}&destination=${delivery.destination.id}`} prefetch={false} className="underline-offset-4 hover:underline">
+          <Link
+            href={`${list}&destination=${delivery.destination.id}`}
+            prefetch={false}
+            className="underline-offset-4 hover:underline"
+          >
             {delivery.destination.name}
           </Link>{" "}
           <span className="text-faint">{delivery.destination.host}</span>

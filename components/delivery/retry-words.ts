@@ -32,10 +32,14 @@ export function retryLines(attempt: AttemptEntry): RetryLine[] {
     lines.push({ label: "Backoff", text: "the policy's own, since no usable Retry-After came" });
   }
   if (clamped !== null) {
-    lines.push({ label: "Clamped", text: clamped === "max" ? "cut down to the policy's maximum" : "raised to the policy's minimum" });
+    lines.push({
+      label: "Clamped",
+      text: clamped === "max" ? "cut down to the policy's maximum" : "raised to the policy's minimum",
+    });
   }
-  if (jitterMs !== null && jitterMs > 0) lines.push({ label: "Jitter", text: `${formatAge(jitterMs)} added` });
-  if (delayMs !== null && attempt.nextDueAt !== null) {
+  if (jitterMs !== null && jitterMs > 0)
+    lines.push({ label: "Jitter", text: `${formatAge(jitterMs)} added` });
+  if (delayMs !== null && delayMs > 0 && attempt.nextDueAt !== null) {
     lines.push({ label: "Delay", text: `${formatAge(delayMs)} from the stored outcome` });
   }
   return lines;

@@ -15,7 +15,13 @@ const KIND_WORDS: Record<StepKind, string> = {
 };
 
 /** ready, leased, delayed, and the end: the one it had, or the one it is meant to have. */
-export function StateSteps({ delivery, attempts }: { delivery: DeliveryDetail; attempts: readonly AttemptEntry[] }) {
+export function StateSteps({
+  delivery,
+  attempts,
+}: {
+  delivery: DeliveryDetail;
+  attempts: readonly AttemptEntry[];
+}) {
   const end: DeliveryState = isTerminal(delivery.state) ? delivery.state : "delivered";
   const steps: DeliveryState[] = ["ready", "leased", "delayed", end];
   return (
@@ -24,7 +30,11 @@ export function StateSteps({ delivery, attempts }: { delivery: DeliveryDetail; a
         const kind = kindOf(state, delivery, attempts);
         const { icon: Icon, label, tone } = STATE_WORDS[state];
         return (
-          <li key={state} aria-current={kind === "current" ? "step" : undefined} className="flex items-center gap-1">
+          <li
+            key={state}
+            aria-current={kind === "current" ? "step" : undefined}
+            className="flex items-center gap-1"
+          >
             {index > 0 ? <span aria-hidden="true" className="mx-1 h-px w-4 bg-line-strong md:w-6" /> : null}
             <span
               className={cx(

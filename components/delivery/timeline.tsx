@@ -45,23 +45,38 @@ function Now({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }) {
       return <TimelineItem tone="ok" title="Delivered" at={delivery.finishedAt} />;
     case "dead":
       return (
-        <TimelineItem tone="danger" title={`Dead: ${reasonWords(delivery.reason ?? "")}`} at={delivery.finishedAt}>
-          <p className="text-muted text-table">It waits for a person. Nothing retries it by itself. {delivery.lastDetail}</p>
+        <TimelineItem
+          tone="danger"
+          title={`Dead: ${reasonWords(delivery.reason ?? "")}`}
+          at={delivery.finishedAt}
+        >
+          <p className="text-muted text-table">
+            It waits for a person. Nothing retries it by itself. {delivery.lastDetail}
+          </p>
         </TimelineItem>
       );
     case "cancelled":
       return (
-        <TimelineItem tone="neutral" title={`Cancelled: ${reasonWords(delivery.reason ?? "")}`} at={delivery.finishedAt} />
+        <TimelineItem
+          tone="neutral"
+          title={`Cancelled: ${reasonWords(delivery.reason ?? "")}`}
+          at={delivery.finishedAt}
+        />
       );
     case "leased":
       return (
-        <TimelineItem tone="accent" title={`Attempt ${delivery.attempts + 1} is in flight`} at={delivery.leasedAt}>
+        <TimelineItem
+          tone="accent"
+          title={`Attempt ${delivery.attempts + 1} is in flight`}
+          at={delivery.leasedAt}
+        >
           <p className="text-muted text-table">
             {delivery.leasedBy}
             {delivery.leaseUntil === null ? null : (
               <>
                 {" · lease ends "}
-                <Timestamp iso={delivery.leaseUntil} form="clock" named /> ({relativeTo(delivery.leaseUntil, asOf)})
+                <Timestamp iso={delivery.leaseUntil} form="clock" named /> (
+                {relativeTo(delivery.leaseUntil, asOf)})
               </>
             )}
           </p>

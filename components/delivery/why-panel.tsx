@@ -2,6 +2,7 @@
 /** "Why has this not been sent?": every blocker at this moment and the earliest time at which it can leave. */
 import { CircleCheck, PauseCircle } from "lucide-react";
 import { BLOCKER_WORDS, clearAt } from "#components/deliveries/blocker-words.ts";
+import { cx } from "#components/ui/cx.ts";
 import { relativeTo } from "#components/ui/relative.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { DeliveryDetail } from "#db/console/read-delivery.ts";
@@ -14,9 +15,13 @@ export function WhyPanel({ delivery, asOf }: { delivery: DeliveryDetail; asOf: s
   return (
     <section
       aria-label="Why it has not been sent"
-      className={`flex gap-3 rounded-lg border border-line px-4 py-3 ${held ? "stripes" : "bg-surface"}`}
+      className={cx(
+        "relative flex gap-3 overflow-hidden rounded-lg border border-line py-3 pr-4",
+        held ? "bg-held-soft pl-6" : "bg-surface pl-4",
+      )}
     >
-      <Icon aria-hidden="true" className={`mt-0.5 size-4.5 shrink-0 ${held ? "text-held" : "text-ok"}`} />
+      {held ? <span aria-hidden="true" className="stripes absolute inset-y-0 left-0 w-2.5" /> : null}
+      <Icon aria-hidden="true" className={cx("mt-0.5 size-4.5 shrink-0", held ? "text-held" : "text-ok")} />
       <div className="min-w-0">
         {held ? <Held delivery={delivery} asOf={asOf} /> : <Free delivery={delivery} asOf={asOf} />}
       </div>
@@ -28,15 +33,20 @@ function Free({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }) {
   if (delivery.dueAt > asOf) {
     return (
       <p>
-        <strong className="font-semibold">Next attempt</strong> <Timestamp iso={delivery.dueAt} form="exact" named />{" "}
-        <span className="text-muted">({relativeTo(delivery.dueAt, asOf)}). Nothing else stands in the way.</span>
+        <strong className="font-semibold">Next attempt</strong>{" "}
+        <Timestamp iso={delivery.dueAt} form="exact" named />{" "}
+        <span className="text-muted">
+          ({relativeTo(delivery.dueAt, asOf)}). Nothing else stands in the way.
+        </span>
       </p>
     );
   }
   return (
     <p>
       <strong className="font-semibold">Nothing holds it.</strong>{" "}
-      <span className="text-muted">It has been due since {relativeTo(delivery.dueAt, asOf)} and the next free slot takes it.</span>
+      <span className="text-muted">
+        It has been due since {relativeTo(delivery.dueAt, asOf)} and the next free slot takes it.
+      </span>
     </p>
   );
 }
@@ -56,7 +66,10 @@ function Held({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }) {
                 <Timestamp iso={blocker.until} form="exact" named /> ({relativeTo(blocker.until, asOf)})
               </>
             )}
-            .{blocker.reason === null ? null : <span className="text-muted"> Cause: {causeText(blocker.reason)}.</span>}
+            .
+            {blocker.reason === null ? null : (
+              <span className="text-muted"> Cause: {causeText(blocker.reason)}.</span>
+            )}
           </li>
         ))}
       </ul>
@@ -65,7 +78,8 @@ function Held({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }) {
           "It leaves when what holds it has ended; no time is set for that."
         ) : (
           <>
-            Earliest next attempt <Timestamp iso={earliest} form="exact" named />, {relativeTo(earliest, asOf)}.
+            Earliest next attempt <Timestamp iso={earliest} form="exact" named />,{" "}
+            {relativeTo(earliest, asOf)}.
           </>
         )}
       </p>

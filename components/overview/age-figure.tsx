@@ -2,9 +2,9 @@
 /** One region's age picture with its heading, and what stands in its place when there are no samples. */
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { formatAge } from "#components/ui/age.ts";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { Notice } from "#components/ui/notice.tsx";
-import { formatAge } from "#components/ui/age.ts";
 import { Skeleton } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";

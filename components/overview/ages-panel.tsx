@@ -1,11 +1,11 @@
 "use client";
+import { Table2, TrendingUp } from "lucide-react";
 /** The two ages over time, one picture per region on one scale, or the same numbers as tables. */
 import dynamic from "next/dynamic";
-import { Table2, TrendingUp } from "lucide-react";
 import { parseAsStringLiteral, useQueryState } from "nuqs";
 import { useState } from "react";
-import { AgeTable } from "#components/charts/age-table.tsx";
 import { topSeconds } from "#components/charts/age-scale.ts";
+import { AgeTable } from "#components/charts/age-table.tsx";
 import { useAgeSeries } from "#components/queries/overview.ts";
 import { Button } from "#components/ui/button.tsx";
 import { Panel } from "#components/ui/panel.tsx";
@@ -31,7 +31,9 @@ export function AgesPanel({ regions }: { regions: readonly Region[] }) {
   const eu = useAgeSeries("eu", range, regions.includes("eu"));
   const queries = { us, eu };
   const shown = regions.map((region) => ({ region, query: queries[region] }));
-  const top = topSeconds(shown.map(({ query }) => (query.data?.status === "ok" ? query.data.data.points : [])));
+  const top = topSeconds(
+    shown.map(({ query }) => (query.data?.status === "ok" ? query.data.data.points : [])),
+  );
   const Icon = asTable ? TrendingUp : Table2;
   return (
     <Panel
@@ -39,7 +41,12 @@ export function AgesPanel({ regions }: { regions: readonly Region[] }) {
       note={<Legend />}
       actions={
         <span className="flex flex-wrap items-center gap-2">
-          <Segmented label="Time range" value={range} options={RANGE_OPTIONS} onChange={(next) => void setRange(next)} />
+          <Segmented
+            label="Time range"
+            value={range}
+            options={RANGE_OPTIONS}
+            onChange={(next) => void setRange(next)}
+          />
           <Button variant="quiet" onClick={() => setAsTable(!asTable)}>
             <Icon aria-hidden="true" className="size-3.5" />
             {asTable ? "View as chart" : "View as table"}
@@ -47,7 +54,13 @@ export function AgesPanel({ regions }: { regions: readonly Region[] }) {
         </span>
       }
     >
-      <div className={regions.length > 1 ? "grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-6 xl:grid-cols-2" : "grid grid-cols-[minmax(0,1fr)]"}>
+      <div
+        className={
+          regions.length > 1
+            ? "grid grid-cols-[minmax(0,1fr)] gap-x-8 gap-y-6 xl:grid-cols-2"
+            : "grid grid-cols-[minmax(0,1fr)]"
+        }
+      >
         {shown.map(({ region, query }) => (
           <AgeFigure key={region} region={region} query={query}>
             {(series, summary) =>

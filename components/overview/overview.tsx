@@ -3,8 +3,8 @@
 import { parseAsStringLiteral, useQueryState } from "nuqs";
 import { useOverview } from "#components/queries/overview.ts";
 import { useBehind } from "#components/shell/freshness.ts";
-import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
+import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { REGIONS } from "#domain/region.ts";
 import { AgesPanel } from "./ages-panel.tsx";
 import { RegionCard, RegionCardSkeleton } from "./region-card.tsx";
@@ -32,7 +32,13 @@ export function OverviewPage() {
     <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
       <DroppedChips known={PARAMETERS} />
       {overview === null ? <VerdictSkeleton /> : <Verdict answers={overview.regions} stale={stale} />}
-      <div className={regions.length > 1 ? "grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-2" : "grid grid-cols-[minmax(0,1fr)] gap-4"}>
+      <div
+        className={
+          regions.length > 1
+            ? "grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-2"
+            : "grid grid-cols-[minmax(0,1fr)] gap-4"
+        }
+      >
         {overview === null
           ? regions.map((name) => <RegionCardSkeleton key={name} region={name} />)
           : overview.regions.map((answer) => (

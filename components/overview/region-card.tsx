@@ -1,8 +1,8 @@
 "use client";
-/** The numbers of one region. Ages and counts are never summed over regions. */
-import { Notice } from "#components/ui/notice.tsx";
 import { formatAge } from "#components/ui/age.ts";
 import { formatCount, plural } from "#components/ui/format.ts";
+/** The numbers of one region. Ages and counts are never summed over regions. */
+import { Notice } from "#components/ui/notice.tsx";
 import { Panel } from "#components/ui/panel.tsx";
 import { Skeleton } from "#components/ui/skeleton.tsx";
 import { StatusBadge, type Tone } from "#components/ui/status.tsx";
@@ -14,7 +14,8 @@ import { HELD_WORDS } from "./held-words.ts";
 import { Tile } from "./tile.tsx";
 import { targetText, wordsFor } from "./verdict-words.ts";
 
-const GRID = "grid h-full auto-rows-fr grid-cols-2 gap-px overflow-hidden rounded-b-lg bg-line sm:grid-cols-4";
+const GRID =
+  "grid h-full auto-rows-fr grid-cols-2 gap-px overflow-hidden rounded-b-lg bg-line sm:grid-cols-4";
 
 export interface RegionCardProps {
   answer: RegionAnswer<RegionOverview>;
@@ -33,7 +34,8 @@ export function RegionCard({ answer, overview, stale }: RegionCardProps) {
       note={
         answer.status === "ok" ? (
           <>
-            {plural(answer.data.workers.running, "worker")} · as of <Timestamp iso={answer.asOf} form="clock" named />
+            {plural(answer.data.workers.running, "worker")} · as of{" "}
+            <Timestamp iso={answer.asOf} form="clock" named />
           </>
         ) : undefined
       }
@@ -43,8 +45,8 @@ export function RegionCard({ answer, overview, stale }: RegionCardProps) {
         <RegionTiles region={answer.region} data={answer.data} overview={overview} />
       ) : (
         <Notice kind="unavailable" title={`Region ${answer.region.toUpperCase()} does not answer`} compact>
-          {answer.detail} Nothing is known of its deliveries at this moment. Other regions are not affected; this page asks
-          again every 5 s.
+          {answer.detail} Nothing is known of its deliveries at this moment. Other regions are not affected;
+          this page asks again every 5 s.
         </Notice>
       )}
     </Panel>
@@ -63,8 +65,20 @@ function RegionTiles({ region, data, overview }: TilesProps) {
     <dl className={GRID} data-testid={`region-${region}`}>
       <FirstAttemptTile data={data} overview={overview} />
       <DueTile data={data} overview={overview} />
-      <Tile label="Ready" value={formatCount(data.ready)} note="never attempted" href={rows("ready")} testId="ready" />
-      <Tile label="Delayed" value={formatCount(data.delayed)} note={delayedNote(data)} href={rows("delayed")} testId="delayed" />
+      <Tile
+        label="Ready"
+        value={formatCount(data.ready)}
+        note="never attempted"
+        href={rows("ready")}
+        testId="ready"
+      />
+      <Tile
+        label="Delayed"
+        value={formatCount(data.delayed)}
+        note={delayedNote(data)}
+        href={rows("delayed")}
+        testId="delayed"
+      />
       <Tile
         label="In flight"
         value={formatCount(data.inFlight)}
@@ -82,7 +96,9 @@ function RegionTiles({ region, data, overview }: TilesProps) {
       <Tile
         label="Dead letters"
         value={bounded(data.deadLetters.count, overview.countLimit)}
-        note={data.deadLetters.oldestMs === null ? "none waits" : `oldest ${formatAge(data.deadLetters.oldestMs)}`}
+        note={
+          data.deadLetters.oldestMs === null ? "none waits" : `oldest ${formatAge(data.deadLetters.oldestMs)}`
+        }
         href={`/dead-letters?region=${region}`}
         testId="dead-letters"
       />
@@ -93,7 +109,8 @@ function RegionTiles({ region, data, overview }: TilesProps) {
 
 function FirstAttemptTile({ data, overview }: Omit<TilesProps, "region">) {
   const worst = data.verdict.firstAttempt;
-  if (worst === null) return <Tile label="First attempt age" value="None" note="nothing waits" testId="first-attempt" />;
+  if (worst === null)
+    return <Tile label="First attempt age" value="None" note="nothing waits" testId="first-attempt" />;
   const { firstAttemptTargetMs, firstAttemptWarnMs } = overview.objectives[worst.serviceClass];
   return (
     <Tile
@@ -126,11 +143,9 @@ function HeldTile({ data }: { data: RegionOverview }) {
   const others = data.held.length - 1;
   return (
     <Tile
-      label="Held apart"
+      label={`Held: ${HELD_WORDS[first.why] ?? first.why}${others > 0 ? ` +${others}` : ""}`}
       value={formatCount(count)}
-      note={`${HELD_WORDS[first.why] ?? first.why}${others > 0 ? ` and ${others} more` : ""}${
-        first.oldestMs === null ? "" : `, ${formatAge(first.oldestMs)}`
-      }`}
+      note={first.oldestMs === null ? undefined : `oldest ${formatAge(first.oldestMs)}`}
       tone="held"
       testId="held"
     />

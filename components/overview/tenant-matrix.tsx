@@ -1,14 +1,14 @@
 "use client";
+import { Gauge, PauseCircle, TimerReset } from "lucide-react";
 /**
  * Who is affected: one line per tenant and region, the worst lag first. Work that a pause holds stands in columns of its own;
  * work behind a gate, a rate or a cap stays in the lag. Lines under the pointer or the focus do not move.
  */
 import Link from "next/link";
-import { Gauge, PauseCircle, TimerReset } from "lucide-react";
-import { Notice } from "#components/ui/notice.tsx";
 import { formatAge } from "#components/ui/age.ts";
 import { Button } from "#components/ui/button.tsx";
 import { formatCount, plural } from "#components/ui/format.ts";
+import { Notice } from "#components/ui/notice.tsx";
 import { Panel } from "#components/ui/panel.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText, type Tone } from "#components/ui/status.tsx";
@@ -27,10 +27,10 @@ const MAX_LINES = 50;
 const COLUMNS: readonly Column[] = [
   { key: "tenant", label: "Tenant" },
   { key: "region", label: "Region" },
-  { key: "state", label: "State" },
   { key: "first", label: "First attempt, oldest", align: "right" },
   { key: "due", label: "Due, oldest", align: "right" },
   { key: "dueCount", label: "Due", align: "right" },
+  { key: "state", label: "State" },
   { key: "held", label: "Held, oldest", align: "right" },
   { key: "heldCount", label: "Held", align: "right" },
   { key: "ready", label: "Ready", align: "right" },
@@ -86,8 +86,8 @@ function LeftOut({ lines }: { lines: number }) {
   if (lines === 0) return null;
   return (
     <p className="border-line border-t px-4 py-2.5 text-muted text-table">
-      {plural(lines, "more line")} with a smaller lag {lines === 1 ? "is" : "are"} not shown. Choose one region to see more of
-      it.
+      {plural(lines, "more line")} with a smaller lag {lines === 1 ? "is" : "are"} not shown. Choose one
+      region to see more of it.
     </p>
   );
 }
@@ -109,16 +109,19 @@ function MatrixLine({ line, overview }: { line: Line; overview: Overview }) {
         </Link>
       </HeadCell>
       <Cell className="text-muted">{line.region.toUpperCase()}</Cell>
-      <Cell>
-        <TenantState line={line} />
-      </Cell>
       <Cell align="right">
         <FirstAttemptAge line={line} overview={overview} />
       </Cell>
       <Cell align="right">
-        <Age ms={line.due.oldestMs} tone={toneOf(line.due.oldestMs ?? 0, overview.dueLag.warnMs, overview.dueLag.pageMs)} />
+        <Age
+          ms={line.due.oldestMs}
+          tone={toneOf(line.due.oldestMs ?? 0, overview.dueLag.warnMs, overview.dueLag.pageMs)}
+        />
       </Cell>
       <Count value={line.due.count} />
+      <Cell>
+        <TenantState line={line} />
+      </Cell>
       <Cell align="right">
         <Age ms={line.held.oldestMs} tone={line.held.count > 0 ? "held" : "neutral"} />
       </Cell>
@@ -126,9 +129,16 @@ function MatrixLine({ line, overview }: { line: Line; overview: Overview }) {
       <Count value={line.ready} />
       <Count value={line.delayed} />
       <Count value={line.inFlight} />
-      <Count value={line.deadLetters.count} href={`/dead-letters?region=${line.region}&tenant=${line.slug}`} />
+      <Count
+        value={line.deadLetters.count}
+        href={`/dead-letters?region=${line.region}&tenant=${line.slug}`}
+      />
       <Cell align="right" className="text-muted">
-        {line.lastDeliveredAt === null ? <Nothing /> : <Timestamp iso={line.lastDeliveredAt} form="clock" plain />}
+        {line.lastDeliveredAt === null ? (
+          <Nothing />
+        ) : (
+          <Timestamp iso={line.lastDeliveredAt} form="clock" plain />
+        )}
       </Cell>
     </Row>
   );
@@ -137,7 +147,12 @@ function MatrixLine({ line, overview }: { line: Line; overview: Overview }) {
 function FirstAttemptAge({ line, overview }: { line: Line; overview: Overview }) {
   if (line.firstAttemptMs === null || line.firstAttemptClass === null) return <Nothing />;
   const { firstAttemptWarnMs, firstAttemptTargetMs } = overview.objectives[line.firstAttemptClass];
-  return <Age ms={line.firstAttemptMs} tone={toneOf(line.firstAttemptMs, firstAttemptWarnMs, firstAttemptTargetMs)} />;
+  return (
+    <Age
+      ms={line.firstAttemptMs}
+      tone={toneOf(line.firstAttemptMs, firstAttemptWarnMs, firstAttemptTargetMs)}
+    />
+  );
 }
 
 function TenantState({ line }: { line: Line }) {

@@ -25,7 +25,12 @@ export function Tile({ label, value, note, tone = "neutral", href, testId }: Til
     >
       <dt className="truncate text-faint text-table">{label}</dt>
       <dd className="min-w-0">
-        <span className={cx("flex items-center gap-1.5 text-figure font-semibold tracking-tight", marked && toneText(tone))}>
+        <span
+          className={cx(
+            "flex items-center gap-1.5 text-figure font-semibold tracking-tight",
+            marked && toneText(tone),
+          )}
+        >
           {href ? (
             <Link href={href} prefetch={false} className="underline-offset-4 hover:underline">
               {value}

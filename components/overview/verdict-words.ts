@@ -71,7 +71,8 @@ function silentWorkers(region: RegionOverview, asOf: string): string {
 
 function asideOf(region: RegionOverview): string {
   const parts: string[] = [];
-  if (region.verdict.tenantsAffected > 0) parts.push(`${plural(region.verdict.tenantsAffected, "tenant")} affected.`);
+  if (region.verdict.tenantsAffected > 0)
+    parts.push(`${plural(region.verdict.tenantsAffected, "tenant")} affected.`);
   if (region.pausedTenants > 0) parts.push(`${plural(region.pausedTenants, "tenant")} paused.`);
   return parts.join(" ");
 }

@@ -1,8 +1,8 @@
 "use client";
+import { cx } from "#components/ui/cx.ts";
 /** The first thing on the first page: one sentence per region, the worst first. */
 import { Skeleton } from "#components/ui/skeleton.tsx";
 import { ToneIcon, toneText } from "#components/ui/status.tsx";
-import { cx } from "#components/ui/cx.ts";
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import { type VerdictWords, wordsFor } from "./verdict-words.ts";
@@ -40,12 +40,17 @@ export function Verdict({ answers, stale }: VerdictProps) {
             <strong className={cx("font-semibold", toneText(words.tone))}>
               {region.toUpperCase()}: {words.label}.
             </strong>{" "}
-            {words.main} <span className="text-muted">{words.aside}</span>
+            {unbroken(words.main)} <span className="text-muted">{words.aside}</span>
           </p>
         </li>
       ))}
     </ul>
   );
+}
+
+/** Keeps "6 m 12 s" on one line. */
+function unbroken(text: string): string {
+  return text.replace(/\d+(?:\.\d+)? [dhms](?: \d+ [hms])?\b/g, (age) => age.replaceAll(" ", "\u00a0"));
 }
 
 /** Two lines of the final height. */

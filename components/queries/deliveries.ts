@@ -34,6 +34,7 @@ export function useScope(region: Region): UseQueryResult<RegionAnswer<Scope>, Er
 
 function toQuery(filters: Filters): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filters)) if (value !== null && value !== "") query.set(name, value);
+  for (const [name, value] of Object.entries(filters))
+    if (value !== null && value !== "") query.set(name, value);
   return query.toString();
 }

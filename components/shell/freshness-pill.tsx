@@ -9,6 +9,7 @@ import { type Freshness, useFreshness } from "./freshness.ts";
 
 const DOTS: Record<Freshness["kind"], string> = {
   loading: "border border-line-strong",
+  failed: "bg-danger-mark",
   live: "bg-ok-mark",
   paused: "stripes border border-held-mark",
   stale: "bg-warn-mark",
@@ -19,6 +20,8 @@ function words(freshness: Freshness): string {
   switch (freshness.kind) {
     case "loading":
       return "Reading";
+    case "failed":
+      return "Not read";
     case "live":
       return `Live ${POLL_MS / 1_000} s`;
     case "paused":
@@ -54,13 +57,22 @@ export function FreshnessPill() {
         onClick={toggle}
         pressed={paused}
         label={`${words(freshness)}. ${paused ? "Resume" : "Pause"} live updates`}
-        className="rounded-full! gap-2! pr-2.5 pl-3"
+        size="pill"
       >
         <span
           aria-hidden="true"
-          className={cx("size-2 rounded-full", DOTS[freshness.kind], freshness.kind === "live" && "animate-live")}
+          className={cx(
+            "size-2 rounded-full",
+            DOTS[freshness.kind],
+            freshness.kind === "live" && "animate-live",
+          )}
         />
-        <span className={cx(freshness.kind === "stale" && "text-warn", freshness.kind === "offline" && "text-danger")}>
+        <span
+          className={cx(
+            freshness.kind === "stale" && "text-warn",
+            (freshness.kind === "offline" || freshness.kind === "failed") && "text-danger",
+          )}
+        >
           {words(freshness)}
         </span>
         <Icon aria-hidden="true" className="size-3 text-faint" />

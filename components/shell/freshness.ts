@@ -10,6 +10,7 @@ import { STALE_AFTER_MS, useLiveSwitch } from "#components/queries/live.tsx";
 
 export type Freshness =
   | { kind: "loading" }
+  | { kind: "failed" }
   | { kind: "live" }
   | { kind: "paused"; ageSeconds: number }
   | { kind: "stale"; ageSeconds: number }
@@ -58,7 +59,8 @@ export function judge(queries: readonly QueryAge[], paused: boolean, nowMs: numb
     return { kind: "offline" };
   }
   const answered = queries.filter((query) => query.dataUpdatedAt > 0);
-  if (answered.length === 0) return { kind: "loading" };
+  if (answered.length === 0)
+    return { kind: queries.some((query) => query.error !== null) ? "failed" : "loading" };
   const oldestMs = Math.min(...answered.map((query) => query.dataUpdatedAt));
   const ageSeconds = Math.max(0, Math.floor((nowMs - oldestMs) / 1_000));
   if (paused) return { kind: "paused", ageSeconds };

@@ -13,7 +13,11 @@ const never = () => () => {};
 export function ThemeToggle() {
   const { theme, setTheme } = useTheme();
   // The stored choice is unknown on the server: both sides first paint the system's icon.
-  const mounted = useSyncExternalStore(never, () => true, () => false);
+  const mounted = useSyncExternalStore(
+    never,
+    () => true,
+    () => false,
+  );
   const current = mounted && (theme === "light" || theme === "dark") ? theme : "system";
   const next = ORDER[(ORDER.indexOf(current) + 1) % ORDER.length] ?? "system";
   const Icon = ICONS[current];

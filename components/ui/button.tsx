@@ -8,6 +8,7 @@ export interface ButtonProps {
   onClick: MouseEventHandler<HTMLButtonElement>;
   children: ReactNode;
   variant?: "plain" | "quiet" | "solid";
+  size?: keyof typeof SIZES;
   disabled?: boolean;
   className?: string;
   /** Needed when the children carry no words of their own. */
@@ -16,6 +17,13 @@ export interface ButtonProps {
   expanded?: boolean;
 }
 
+const SIZES = {
+  text: "h-8 rounded-md px-2.5 max-md:h-11",
+  pill: "h-8 rounded-full px-3 max-md:h-11",
+  icon: "size-8 rounded-md max-md:size-11",
+  small: "size-6 rounded-sm max-md:size-8",
+};
+
 const VARIANTS = {
   plain: "border border-line-strong bg-surface text-fg hover:bg-hover",
   quiet: "text-muted hover:bg-hover hover:text-fg",
@@ -23,7 +31,15 @@ const VARIANTS = {
 };
 
 /** A button with words. */
-export function Button({ variant = "plain", label, pressed, expanded, className, ...rest }: ButtonProps) {
+export function Button({
+  variant = "plain",
+  size = "text",
+  label,
+  pressed,
+  expanded,
+  className,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type="button"
@@ -32,8 +48,9 @@ export function Button({ variant = "plain", label, pressed, expanded, className,
       aria-pressed={pressed}
       aria-expanded={expanded}
       className={cx(
-        "inline-flex h-8 items-center justify-center gap-1.5 whitespace-nowrap rounded-md px-2.5 text-table font-medium",
-        "transition-colors duration-100 disabled:opacity-50 max-md:h-11",
+        "inline-flex shrink-0 items-center justify-center gap-1.5 whitespace-nowrap text-table font-medium",
+        "transition-colors duration-100 disabled:opacity-50",
+        SIZES[size],
         VARIANTS[variant],
         className,
       )}
@@ -43,6 +60,6 @@ export function Button({ variant = "plain", label, pressed, expanded, className,
 }
 
 /** A square button that shows only an icon; its name is read aloud and shown on hover. */
-export function IconButton({ className, ...rest }: ButtonProps & { label: string }) {
-  return <Button variant="quiet" {...rest} className={cx("w-8 px-0 max-md:w-11", className)} />;
+export function IconButton(props: ButtonProps & { label: string }) {
+  return <Button variant="quiet" size="icon" {...props} />;
 }

@@ -30,11 +30,15 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   const Icon = state === "copied" ? Check : state === "refused" ? X : Copy;
   return (
     <>
-      <IconButton label={`Copy ${what}`} onClick={copy} className="h-6! w-6! max-md:h-8! max-md:w-8!">
+      <IconButton label={`Copy ${what}`} onClick={copy} size="small">
         <Icon aria-hidden="true" className={state === "copied" ? "size-3.5 text-ok" : "size-3.5"} />
       </IconButton>
       <span role="status" className="sr-only">
-        {state === "copied" ? `${what} copied` : state === "refused" ? `The browser refused to copy the ${what}` : ""}
+        {state === "copied"
+          ? `${what} copied`
+          : state === "refused"
+            ? `The browser refused to copy the ${what}`
+            : ""}
       </span>
     </>
   );

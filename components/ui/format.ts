@@ -62,6 +62,8 @@ function parts(iso: string, zone: Zone): Record<string, string> & { timeZoneName
     hourCycle: "h23",
     timeZoneName: "short",
   });
-  const named = Object.fromEntries(format.formatToParts(new Date(iso)).map((part) => [part.type, part.value]));
+  const named = Object.fromEntries(
+    format.formatToParts(new Date(iso)).map((part) => [part.type, part.value]),
+  );
   return { timeZoneName: "UTC", ...named };
 }

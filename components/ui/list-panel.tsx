@@ -21,7 +21,16 @@ export interface ListPanelProps {
 }
 
 /** Paging stands under the table; there is no page number, since rows come and go. */
-export function ListPanel({ title, note, stale, added, onShowAdded, onNext, onFirst, children }: ListPanelProps) {
+export function ListPanel({
+  title,
+  note,
+  stale,
+  added,
+  onShowAdded,
+  onNext,
+  onFirst,
+  children,
+}: ListPanelProps) {
   return (
     <Panel
       flush

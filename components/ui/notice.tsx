@@ -31,9 +31,16 @@ export function Notice({ kind, title, children, actions, compact = false }: Noti
   return (
     <div
       role={bad ? "alert" : "status"}
-      className={cx("flex flex-col items-center justify-center text-center", compact ? "px-4 py-8" : "px-4 py-16")}
+      className={cx(
+        "flex flex-col items-center justify-center text-center",
+        compact ? "px-4 py-8" : "px-4 py-16",
+      )}
     >
-      <Icon aria-hidden="true" className={cx("size-6", bad ? "text-danger" : "text-faint")} strokeWidth={1.5} />
+      <Icon
+        aria-hidden="true"
+        className={cx("size-6", bad ? "text-danger" : "text-faint")}
+        strokeWidth={1.5}
+      />
       <p className="mt-3 font-medium">{title}</p>
       {children ? <div className="mt-1 max-w-prose text-muted text-table">{children}</div> : null}
       {actions ? <div className="mt-4 flex flex-wrap justify-center gap-2">{actions}</div> : null}

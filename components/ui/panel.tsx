@@ -17,7 +17,15 @@ export interface PanelProps {
 }
 
 /** A titled section. */
-export function Panel({ title, note, actions, children, stale = false, className, flush = false }: PanelProps) {
+export function Panel({
+  title,
+  note,
+  actions,
+  children,
+  stale = false,
+  className,
+  flush = false,
+}: PanelProps) {
   const id = useId();
   return (
     <section
@@ -28,16 +36,16 @@ export function Panel({ title, note, actions, children, stale = false, className
         className,
       )}
     >
-      <header className="flex min-h-12 flex-wrap items-center justify-between gap-x-4 gap-y-1 px-4 py-2.5">
-        <div className="flex min-w-0 flex-wrap items-baseline gap-x-3">
-          <h2 id={id} className="text-body font-semibold tracking-tight">
-            {title}
-          </h2>
-          {note ? <p className="text-table text-faint">{note}</p> : null}
-        </div>
-        {actions}
+      <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">
+        <h2 id={id} className="font-semibold text-body tracking-tight">
+          {title}
+        </h2>
+        {note ? <p className="text-faint text-table max-sm:order-last max-sm:w-full">{note}</p> : null}
+        {actions ? <div className="ml-auto">{actions}</div> : null}
       </header>
-      <div className={flush ? "min-w-0 flex-1 border-line border-t" : "min-w-0 flex-1 px-4 pb-4"}>{children}</div>
+      <div className={flush ? "min-w-0 flex-1 border-line border-t" : "min-w-0 flex-1 px-4 pb-4"}>
+        {children}
+      </div>
     </section>
   );
 }

@@ -22,7 +22,10 @@ export function SearchField({ label, value, onSubmit }: SearchFieldProps) {
 
   return (
     <form onSubmit={submit} className="relative min-w-0 flex-1 basis-72 md:max-w-md">
-      <Search aria-hidden="true" className="pointer-events-none absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-faint" />
+      <Search
+        aria-hidden="true"
+        className="pointer-events-none absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-faint"
+      />
       <input
         type="search"
         aria-label={label}

@@ -13,7 +13,13 @@ export interface SegmentedProps<T extends string> {
 }
 
 /** The chosen option is raised; the others stay readable. */
-export function Segmented<T extends string>({ label, value, options, onChange, className }: SegmentedProps<T>) {
+export function Segmented<T extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  className,
+}: SegmentedProps<T>) {
   const name = useId();
   return (
     <fieldset

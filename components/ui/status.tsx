@@ -59,7 +59,13 @@ export interface StatusProps {
 export function StatusText({ tone, label, icon, className }: StatusProps) {
   const Icon = icon ?? TONE_ICONS[tone];
   return (
-    <span className={cx("inline-flex items-center gap-1.5 whitespace-nowrap align-top", TEXT_TONES[tone], className)}>
+    <span
+      className={cx(
+        "inline-flex items-center gap-1.5 whitespace-nowrap align-top",
+        TEXT_TONES[tone],
+        className,
+      )}
+    >
       <Icon aria-hidden="true" className="size-3.5 shrink-0" strokeWidth={2} />
       {label}
     </span>

@@ -33,7 +33,7 @@ export function Table({ caption, columns, children, busy = false, className }: T
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll region must be reachable by keyboard.
       tabIndex={0}
       aria-busy={busy}
-      className={cx("scroll-quiet overflow-x-auto", className)}
+      className={cx("scroll-quiet relative overflow-x-auto", className)}
     >
       <table className="w-full border-collapse text-table">
         <caption className="sr-only">{caption}</caption>
@@ -64,7 +64,9 @@ export function Table({ caption, columns, children, busy = false, className }: T
 /** A row of 36 px. */
 export function Row({ children, className }: { children: ReactNode; className?: string }) {
   return (
-    <tr className={cx("h-9 border-line border-b last:border-b-0 hover:bg-hover/60", className)}>{children}</tr>
+    <tr className={cx("h-9 border-line border-b last:border-b-0 hover:bg-hover/60", className)}>
+      {children}
+    </tr>
   );
 }
 

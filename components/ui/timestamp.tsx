@@ -43,3 +43,11 @@ export function Timestamp({ iso, form = "instant", named = false, plain = false 
     </Tooltip>
   );
 }
+
+const NEAR_MS = 12 * 60 * 60 * 1_000;
+
+/** For cells of tables: the day is left out where the moment is less than 12 hours from `asOf`. */
+export function NearTimestamp({ iso, asOf }: { iso: string; asOf: string }) {
+  const near = Math.abs(Date.parse(iso) - Date.parse(asOf)) < NEAR_MS;
+  return <Timestamp iso={iso} form={near ? "clock" : "instant"} plain />;
+}

@@ -31,7 +31,11 @@ interface Frozen<T> {
  * @param keyOf stable and unique
  * @param scope what the rows answer; another question is never held back by the rows of the one before
  */
-export function useSettledRows<T>(latest: readonly T[], keyOf: (row: T) => string, scope: string): SettledRows<T> {
+export function useSettledRows<T>(
+  latest: readonly T[],
+  keyOf: (row: T) => string,
+  scope: string,
+): SettledRows<T> {
   const [pointed, setPointed] = useState(false);
   const [focused, setFocused] = useState(false);
   const [stored, setStored] = useState<Frozen<T> | null>(null);
@@ -71,8 +75,11 @@ function countAdded<T>(rows: readonly T[], latest: readonly T[], keyOf: (row: T)
 }
 
 function isMoved<T>(rows: readonly T[], latest: readonly T[], keyOf: (row: T) => string): boolean {
-  return rows.length !== latest.length || latest.some((row, index) => {
-    const shown = rows[index];
-    return shown === undefined || keyOf(shown) !== keyOf(row);
-  });
+  return (
+    rows.length !== latest.length ||
+    latest.some((row, index) => {
+      const shown = rows[index];
+      return shown === undefined || keyOf(shown) !== keyOf(row);
+    })
+  );
 }

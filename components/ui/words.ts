@@ -1,5 +1,14 @@
 /** The words of the domain as staff read them: states, outcomes, reasons, blockers. One place, so that pages agree. */
-import { Ban, CircleCheck, CircleDashed, CircleSlash, CircleX, Clock, type LucideIcon, Send } from "lucide-react";
+import {
+  Ban,
+  CircleCheck,
+  CircleDashed,
+  CircleSlash,
+  CircleX,
+  Clock,
+  type LucideIcon,
+  Send,
+} from "lucide-react";
 import type { DeadReason, DeliveryState } from "#domain/delivery.ts";
 import type { Tone } from "./status.tsx";
 

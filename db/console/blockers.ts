@@ -106,10 +106,13 @@ function controlBlockers(facts: BlockerFacts, asOf: Date): Blocker[] {
 function paceBlockers(facts: BlockerFacts, asOf: Date): Blocker[] {
   const found: Blocker[] = [];
   if (isAhead(facts.hold_until, asOf)) found.push(blocker("gate", facts.hold_until, gateReason(facts)));
-  else if (facts.probing && facts.destination_in_flight > 0) found.push(blocker("probe", null, gateReason(facts)));
+  else if (facts.probing && facts.destination_in_flight > 0)
+    found.push(blocker("probe", null, gateReason(facts)));
   if (isAhead(facts.rate_free_at, asOf)) found.push(blocker("rate", facts.rate_free_at, null));
   if (facts.destination_limit !== null && facts.destination_in_flight >= facts.destination_limit) {
-    found.push(blocker("destination_cap", null, `${facts.destination_in_flight} of ${facts.destination_limit}`));
+    found.push(
+      blocker("destination_cap", null, `${facts.destination_in_flight} of ${facts.destination_limit}`),
+    );
   }
   if (facts.tenant_limit !== null && facts.tenant_in_flight >= facts.tenant_limit) {
     found.push(blocker("tenant_cap", null, `${facts.tenant_in_flight} of ${facts.tenant_limit}`));

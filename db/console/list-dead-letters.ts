@@ -6,7 +6,14 @@ import type { DeadClass, DeadReason, ServiceClass } from "#domain/delivery.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
-import { type DestinationName, destinationName, NAME_COLUMNS, type NameRow, type TenantName, tenantName } from "./names.ts";
+import {
+  type DestinationName,
+  destinationName,
+  NAME_COLUMNS,
+  type NameRow,
+  type TenantName,
+  tenantName,
+} from "./names.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
 
 const TENANT_ID_SHAPE = /^ten_[0-9a-f]{32}$/;

@@ -8,8 +8,15 @@ import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
 import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerFacts, blockersOf } from "./blockers.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
-import { type DestinationName, destinationName, NAME_COLUMNS, type NameRow, type TenantName, tenantName } from "./names.ts";
-import { type RegionAnswer, type Reader, readRegion } from "./read-region.ts";
+import {
+  type DestinationName,
+  destinationName,
+  NAME_COLUMNS,
+  type NameRow,
+  type TenantName,
+  tenantName,
+} from "./names.ts";
+import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 
 /** The most rows of one page. */
 export const MAX_PAGE_ROWS = 100;
@@ -89,7 +96,11 @@ async function searchedIds(sql: Reader, q: string | undefined): Promise<string[]
 
 type Conditions = { column: string; cast: string; value: string }[];
 
-function conditionsOf(filter: DeliveryFilter): { before: string | null; conditions: Conditions; slug: string | null } {
+function conditionsOf(filter: DeliveryFilter): {
+  before: string | null;
+  conditions: Conditions;
+  slug: string | null;
+} {
   const conditions: Conditions = [];
   let slug: string | null = null;
   if (filter.tenant !== undefined) {
@@ -98,7 +109,11 @@ function conditionsOf(filter: DeliveryFilter): { before: string | null; conditio
     } else slug = filter.tenant;
   }
   if (filter.destination !== undefined) {
-    conditions.push({ column: "destination_id", cast: "uuid", value: fromPublicId("dst", filter.destination) });
+    conditions.push({
+      column: "destination_id",
+      cast: "uuid",
+      value: fromPublicId("dst", filter.destination),
+    });
   }
   if (filter.class !== undefined) {
     conditions.push({ column: "service_class", cast: "sluice.service_class", value: filter.class });
@@ -126,21 +141,24 @@ function pageStatement(
   const values: unknown[] = [asOf, filter.limit + 1];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const terms = where.conditions.map(({ column, cast, value }) => `b.${column} = ${bind(value)}::${cast}`);
-  if (where.slug !== null) terms.push(`b.tenant_id = (SELECT id FROM sluice.tenant WHERE slug = ${bind(where.slug)})`);
+  if (where.slug !== null)
+    terms.push(`b.tenant_id = (SELECT id FROM sluice.tenant WHERE slug = ${bind(where.slug)})`);
   if (where.before !== null) terms.push(`b.id < ${bind(where.before)}::uuid`);
   if (ids !== null) terms.push(`b.id = ANY (${bind(ids)}::uuid[])`);
   const branches = branchesFor(filter.state).map(({ branch, state }) => {
     const all = state === null ? terms : [...terms, stateTerm(branch, bind(state))];
     const condition = all.length > 0 ? ` WHERE ${all.join(" AND ")}` : "";
-    return `(${BRANCHES[branch]}${condition} ORDER BY b.id DESC LIMIT $2)`;
+    return `SELECT * FROM (${BRANCHES[branch]}${condition} ORDER BY b.id DESC LIMIT $2) ${branch}`;
   });
   const text = `
-    WITH d AS MATERIALIZED (${branches.join(" UNION ALL ")} ORDER BY id DESC LIMIT $2)
+    WITH d AS MATERIALIZED (SELECT * FROM (${branches.join(" UNION ALL ")}) u ORDER BY id DESC LIMIT $2)
     SELECT d.*, ${NAME_COLUMNS}, ${BLOCKER_COLUMNS} FROM d ${BLOCKER_JOINS} ORDER BY d.id DESC LIMIT $2`;
   return { text, values };
 }
 
-function branchesFor(state: DeliveryState | undefined): { branch: keyof typeof BRANCHES; state: string | null }[] {
+function branchesFor(
+  state: DeliveryState | undefined,
+): { branch: keyof typeof BRANCHES; state: string | null }[] {
   switch (state) {
     case undefined:
       return [
@@ -178,7 +196,8 @@ interface PageRow extends NameRow, BlockerFacts {
 }
 
 function toRow(row: PageRow, asOf: Date): DeliveryRow {
-  const waiting = (row.state === "ready" || row.state === "delayed") && row.due_at.getTime() <= asOf.getTime();
+  const waiting =
+    (row.state === "ready" || row.state === "delayed") && row.due_at.getTime() <= asOf.getTime();
   return {
     id: toPublicId("dlv", row.id),
     tenant: tenantName(row),

@@ -4,7 +4,7 @@
  */
 import type { ServiceClass } from "#domain/delivery.ts";
 import { toPublicId } from "#domain/ids.ts";
-import type { AgedCount, FirstAttempt } from "./read-overview.ts";
+import type { AgedCount, FirstAttempt } from "./ages.ts";
 
 /** The answer of `QUEUE`. Instants are milliseconds since 1970. */
 export interface QueueJson {
@@ -45,7 +45,7 @@ interface TenantJson {
   inFlight: number;
   dead: number;
   oldestDiedMs: number | null;
-  lastSuccessMs: number | null;
+  lastDeliveredMs: number | null;
 }
 
 export type TenantState = "active" | "paused" | "rate_limited" | "held";
@@ -82,9 +82,6 @@ export const QUEUE = `
   ), dead AS MATERIALIZED (
     SELECT tenant_id, count(*) AS n, min(died_at) AS oldest FROM sluice.dead_letter
      WHERE will_not_replay_at IS NULL GROUP BY 1
-  ), success AS MATERIALIZED (
-    SELECT x.tenant_id, max(s.last_success_at) AS at
-      FROM sluice.destination_state s JOIN sluice.destination x ON x.id = s.destination_id GROUP BY 1
   ), per AS MATERIALIZED (
     SELECT coalesce(q.tenant_id, dead.tenant_id) AS tenant_id,
            min(q.first_due_at) AS first_due_at,
@@ -99,12 +96,20 @@ export const QUEUE = `
       FROM q FULL JOIN dead ON dead.tenant_id = q.tenant_id
      GROUP BY 1
   ), ranked AS (
-    SELECT p.*, t.slug, t.name, t.pause_until, t.pause_reason, success.at AS last_success_at
+    SELECT p.*, t.slug, t.name, t.pause_until, t.pause_reason,
+           row_number() OVER (ORDER BY least(p.first_due_at, p.due_since) NULLS LAST, p.held_since NULLS LAST,
+                                       p.gated DESC, p.dead DESC NULLS LAST, t.slug) AS place
       FROM per p
       LEFT JOIN sluice.tenant t ON t.id = p.tenant_id
-      LEFT JOIN success ON success.tenant_id = p.tenant_id
-     ORDER BY least(p.first_due_at, p.due_since) NULLS LAST, p.held_since NULLS LAST, p.gated DESC, p.dead DESC NULLS LAST, t.slug
+     ORDER BY place
      LIMIT $2
+  ), delivered AS (
+    -- The ends of the newest few: ids follow creation, so the very latest end is among them but for old retries.
+    SELECT r.tenant_id, max(a.finished_at) AS at
+      FROM ranked r
+     CROSS JOIN LATERAL (SELECT a.finished_at FROM sluice.delivery_archive a
+                          WHERE a.tenant_id = r.tenant_id AND a.state = 'delivered' ORDER BY a.id DESC LIMIT 20) a
+     GROUP BY 1
   )
   SELECT json_build_object(
     'classes', coalesce((SELECT json_agg(c) FROM (
@@ -124,7 +129,8 @@ export const QUEUE = `
       'dueCount', r.due_count, 'dueSinceMs', ${ms("r.due_since")}, 'gated', r.gated, 'gateUntilMs', ${ms("r.gate_until")},
       'heldCount', r.held_count, 'heldSinceMs', ${ms("r.held_since")}, 'heldWhy', r.held_why,
       'ready', r.ready, 'delayed', r.delayed, 'inFlight', r.in_flight,
-      'dead', coalesce(r.dead, 0), 'oldestDiedMs', ${ms("r.oldest_died")}, 'lastSuccessMs', ${ms("r.last_success_at")})) FROM ranked r), '[]'),
+      'dead', coalesce(r.dead, 0), 'oldestDiedMs', ${ms("r.oldest_died")}, 'lastDeliveredMs', ${ms("delivered.at")}) ORDER BY r.place)
+      FROM ranked r LEFT JOIN delivered ON delivered.tenant_id = r.tenant_id), '[]'),
     'tenantCount', (SELECT count(*) FROM per)) AS queue`;
 
 function ms(expression: string): string {
@@ -153,7 +159,10 @@ export function summarise(queue: QueueJson, asOf: Date): QueueSummary {
       oldestMs: ageOf(row.firstDueMs, nowMs),
       tenantsLate: row.tenantsLate,
     })),
-    due: { count: total("dueCount"), oldestMs: oldest(queue.classes.map((row) => ageOf(row.dueSinceMs, nowMs))) },
+    due: {
+      count: total("dueCount"),
+      oldestMs: oldest(queue.classes.map((row) => ageOf(row.dueSinceMs, nowMs))),
+    },
     gated: total("gated"),
     ready: total("ready"),
     delayed: total("delayed"),
@@ -183,7 +192,7 @@ function toMatrixRow(row: TenantJson, nowMs: number): MatrixRow {
     delayed: row.delayed,
     inFlight: row.inFlight,
     deadLetters: { count: row.dead, oldestMs: ageOf(row.oldestDiedMs, nowMs) },
-    lastDeliveredAt: isoOf(row.lastSuccessMs),
+    lastDeliveredAt: isoOf(row.lastDeliveredMs),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ServiceClass } from "#domain/delivery.ts";
 import type { Region } from "#domain/region.ts";
-import { DUE_LAG, type Objective, OBJECTIVES, SAMPLE_LIMIT_MS } from "./objectives.ts";
+import { DUE_LAG, OBJECTIVES, type Objective, SAMPLE_LIMIT_MS } from "./objectives.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
 
 /** The ranges that can be asked for, with the width of one point. At most 360 points a range. */

@@ -8,7 +8,14 @@ import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerFacts, blockersOf } from "./blockers.ts";
-import { type DestinationName, destinationName, NAME_COLUMNS, type NameRow, type TenantName, tenantName } from "./names.ts";
+import {
+  type DestinationName,
+  destinationName,
+  NAME_COLUMNS,
+  type NameRow,
+  type TenantName,
+  tenantName,
+} from "./names.ts";
 import { type AttemptEntry, readAttempts } from "./read-attempts.ts";
 import { type Reader, readRegion } from "./read-region.ts";
 
@@ -58,7 +65,9 @@ export interface DeliveryAnswer {
  */
 export async function readDelivery(publicId: string): Promise<DeliveryAnswer> {
   const id = fromPublicId("dlv", publicId);
-  const answers = await Promise.all(REGIONS.map((region) => readRegion(region, (sql, asOf) => find(sql, asOf, id))));
+  const answers = await Promise.all(
+    REGIONS.map((region) => readRegion(region, (sql, asOf) => find(sql, asOf, id))),
+  );
   for (const answer of answers) {
     if (answer.status === "ok" && answer.data !== null) {
       return { region: answer.region, asOf: answer.asOf, ...answer.data };
@@ -171,5 +180,7 @@ function toDetail(row: DetailRow, asOf: Date): DeliveryDetail {
 }
 
 function workerName(row: DetailRow): string {
-  return row.worker_host === null ? "a worker that has ended" : `${row.worker_host}, process ${row.worker_pid}`;
+  return row.worker_host === null
+    ? "a worker that has ended"
+    : `${row.worker_host}, process ${row.worker_pid}`;
 }

@@ -5,29 +5,16 @@
  */
 import type { ServiceClass } from "#domain/delivery.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
-import { type Objective, OBJECTIVES, DUE_LAG } from "./objectives.ts";
-import { type RegionAnswer, type Reader, readRegion } from "./read-region.ts";
-import { type MatrixRow, type QueueJson, QUEUE, summarise, toMatrix } from "./queue-summary.ts";
+import type { AgedCount, FirstAttempt } from "./ages.ts";
+import { DUE_LAG, HEARTBEAT_LIMIT_MS, OBJECTIVES, type Objective } from "./objectives.ts";
+import { type MatrixRow, QUEUE, type QueueJson, summarise, toMatrix } from "./queue-summary.ts";
+import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 import { judgeRegion, type Verdict } from "./verdict.ts";
 
 /** Counts are exact up to here; a larger one is answered as `COUNT_LIMIT + 1`. */
 export const COUNT_LIMIT = 100_000;
 /** Tenants shown in the matrix. */
 export const MATRIX_ROWS = 50;
-
-/** An oldest age with how many share its fate; `oldestMs` is null when there is none. */
-export interface AgedCount {
-  count: number;
-  oldestMs: number | null;
-}
-
-export interface FirstAttempt {
-  serviceClass: ServiceClass;
-  /** Null when nothing waits for its first attempt. */
-  oldestMs: number | null;
-  /** Tenants whose oldest first attempt is past the target. */
-  tenantsLate: number;
-}
 
 export interface RegionOverview {
   verdict: Verdict;
@@ -72,7 +59,7 @@ export async function readOverview(regions: readonly Region[] = REGIONS): Promis
 
 async function overviewOf(sql: Reader, asOf: Date): Promise<RegionOverview> {
   const [queue] = await sql<{ queue: QueueJson }>(QUEUE, [asOf, MATRIX_ROWS, ...targets()]);
-  const [facts] = await sql<FactsRow>(FACTS, [asOf, COUNT_LIMIT + 1]);
+  const [facts] = await sql<FactsRow>(FACTS, [asOf, COUNT_LIMIT + 1, HEARTBEAT_LIMIT_MS]);
   if (queue === undefined || facts === undefined) throw new Error("the overview statements returned no row");
   const summary = summarise(queue.queue, asOf);
   const workers = { running: facts.running, lastHeartbeatAt: facts.last_heartbeat_at?.toISOString() ?? null };
@@ -102,7 +89,9 @@ function ageMs(moment: Date | null, asOf: Date): number | null {
   return moment === null ? null : Math.max(0, asOf.getTime() - moment.getTime());
 }
 
-/** $1 the time of the answer, $2 the count limit. Every count is bounded, so that no page waits for a big table. */
+const ALIVE = "state = 'running' AND heartbeat_at > $1::timestamptz - $3::integer * interval '1 millisecond'";
+
+/** $1 the time of the answer, $2 the count limit, $3 the heartbeat limit in ms. Every count is bounded, so that no page waits for a big table. */
 const FACTS = `
   SELECT rc.draining, rc.drain_reason, rc.drained_at,
          (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.dead_letter WHERE will_not_replay_at IS NULL LIMIT $2) n) AS dead,
@@ -115,8 +104,8 @@ const FACTS = `
          w.running, w.slots, w.last_heartbeat_at,
          (SELECT max(at) FROM sluice.sample_run WHERE scope = 'class' AND ok) AS last_sample_at
     FROM sluice.region_control rc
-   CROSS JOIN (SELECT count(*) FILTER (WHERE heartbeat_at > $1::timestamptz - interval '10 seconds')::integer AS running,
-                      coalesce(sum(slots) FILTER (WHERE heartbeat_at > $1::timestamptz - interval '10 seconds'), 0)::integer AS slots,
+   CROSS JOIN (SELECT count(*) FILTER (WHERE ${ALIVE})::integer AS running,
+                      coalesce(sum(slots) FILTER (WHERE ${ALIVE}), 0)::integer AS slots,
                       max(heartbeat_at) AS last_heartbeat_at
                  FROM sluice.worker_process) w`;
 

@@ -19,7 +19,10 @@ export type RegionAnswer<T> =
   | { region: Region; status: "unavailable"; detail: string };
 
 /** Runs one statement and returns its rows. */
-export type Reader = <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+export type Reader = <Row extends QueryResultRow>(
+  text: string,
+  values?: readonly unknown[],
+) => Promise<Row[]>;
 
 /** The region did not answer in time. */
 class RegionTimeoutError extends Error {
@@ -93,7 +96,10 @@ async function connect(region: Region): Promise<PoolClient> {
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RegionTimeoutError(`No answer within ${limitMs / 1_000} s.`)), limitMs);
+    timer = setTimeout(
+      () => reject(new RegionTimeoutError(`No answer within ${limitMs / 1_000} s.`)),
+      limitMs,
+    );
   });
   try {
     return await Promise.race([work, late]);

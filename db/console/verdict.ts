@@ -3,8 +3,8 @@
  * for later are fine, a handful overdue is not.
  */
 import type { ServiceClass } from "#domain/delivery.ts";
+import type { AgedCount, FirstAttempt } from "./ages.ts";
 import { DUE_LAG, OBJECTIVES } from "./objectives.ts";
-import type { AgedCount, FirstAttempt } from "./read-overview.ts";
 
 /**
  * on_time: inside every objective. slow: past a warning. late: past a target. stopped: nobody sends.
@@ -38,7 +38,8 @@ export function judgeRegion(facts: VerdictFacts): Verdict {
   if (facts.draining) return { ...shared, level: "draining", because: "draining" };
   if (facts.running === 0) return { ...shared, level: "stopped", because: "no_worker" };
   const dueMs = facts.due.oldestMs ?? 0;
-  if (worst !== null && worst.oldestMs > worst.targetMs) return { ...shared, level: "late", because: "first_attempt" };
+  if (worst !== null && worst.oldestMs > worst.targetMs)
+    return { ...shared, level: "late", because: "first_attempt" };
   if (dueMs > DUE_LAG.pageMs) return { ...shared, level: "late", because: "due_lag" };
   if (worst !== null && worst.oldestMs > OBJECTIVES[worst.serviceClass].firstAttemptWarnMs) {
     return { ...shared, level: "slow", because: "first_attempt" };
@@ -52,7 +53,8 @@ function worstFirstAttempt(rows: readonly FirstAttempt[]): Verdict["firstAttempt
   for (const { serviceClass, oldestMs } of rows) {
     if (oldestMs === null) continue;
     const candidate = { serviceClass, oldestMs, targetMs: OBJECTIVES[serviceClass].firstAttemptTargetMs };
-    if (worst === null || candidate.oldestMs / candidate.targetMs > worst.oldestMs / worst.targetMs) worst = candidate;
+    if (worst === null || candidate.oldestMs / candidate.targetMs > worst.oldestMs / worst.targetMs)
+      worst = candidate;
   }
   return worst;
 }

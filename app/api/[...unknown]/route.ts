@@ -1,6 +1,7 @@
 /** Any other path under /api: a problem, so that a caller never gets a page of HTML. */
-import { answer } from "../answer.ts";
+
 import { SluiceError } from "#domain/errors.ts";
+import { answer } from "../answer.ts";
 
 export const dynamic = "force-dynamic";
 

@@ -207,15 +207,20 @@ BEGIN
       jitter_ms bigint, delay_ms bigint, content_type text, body text, body_bytes bigint, truncated boolean, fingerprint text)
   ), target AS MATERIALIZED (
     -- By id alone, behind OFFSET 0: right after ANALYZE the planner otherwise walks the lease index for every row.
-    SELECT i.*, CASE WHEN i.sent THEN 1 ELSE 0 END AS tries, d.row_id, d.lane AS old_lane, d.due_at AS old_due_at, d.attempts AS old_attempts
+    SELECT i.id AS target_id, i.lease_token AS target_token, i.attempt_id, i.worker_id, to_timestamp(i.started_ms / 1000) AS started_at,
+           i.duration_ms, i.outcome, i.decision, i.reason, i.status, i.error_code, i.error_detail, i.sent, CASE WHEN i.sent THEN 1 ELSE 0 END AS tries,
+           i.failure, i.rejection, i.throttle, i.opens_gate, i.retry_after_raw, i.retry_after_read, i.retry_after_asked_ms,
+           i.retry_after_clamped, i.fallback, i.jitter_ms, i.delay_ms, i.content_type, i.body, i.body_bytes, i.truncated, i.fingerprint,
+           d.row_id, d.lane AS old_lane, d.due_at AS old_due_at, d.attempts AS old_attempts
       FROM input i
      CROSS JOIN LATERAL (SELECT d.ctid AS row_id, d.lease_token, d.lane, d.due_at, d.attempts
-                            FROM sluice.delivery d WHERE d.id = i.id OFFSET 0) d
+                           FROM sluice.delivery d WHERE d.id = i.id OFFSET 0) d
      WHERE d.lease_token = i.lease_token
   ), gone AS (
+    -- RETURNING carries the outcome along: joining it on again would compare every row with every other.
     DELETE FROM sluice.delivery d USING target t
-     WHERE d.ctid = t.row_id AND d.lease_token = t.lease_token AND t.decision IN ('delivered', 'dead')
-    RETURNING d.*
+     WHERE d.ctid = t.row_id AND d.lease_token = t.target_token AND t.decision IN ('delivered', 'dead')
+    RETURNING d.*, t.*
   ), kept AS (
     UPDATE sluice.delivery d SET
       state = 'delayed', lane = CASE WHEN d.lane = 'first' THEN 'retry' ELSE d.lane END,
@@ -226,38 +231,35 @@ BEGIN
       throttles = d.throttles + CASE WHEN t.throttle THEN 1 ELSE 0 END,
       throttled_ms = d.throttled_ms + CASE WHEN t.throttle THEN t.delay_ms ELSE 0 END,
       lost_leases = 0, last_outcome = t.outcome, last_status = t.status,
-      first_attempt_at = coalesce(d.first_attempt_at, to_timestamp(t.started_ms / 1000)),
+      first_attempt_at = coalesce(d.first_attempt_at, t.started_at),
       first_failure_at = coalesce(d.first_failure_at, v_now),
       lease_token = NULL, lease_until = NULL, leased_at = NULL, leased_by = NULL
       FROM target t
-     WHERE d.ctid = t.row_id AND d.lease_token = t.lease_token AND t.decision = 'delayed'
-    RETURNING d.*
-  ), done AS MATERIALIZED (
-    SELECT g.id, g.region, g.tenant_id, g.destination_id, g.service_class, g.cycle, g.replay_batch_id, g.due_at FROM gone g
-    UNION ALL
-    SELECT k.id, k.region, k.tenant_id, k.destination_id, k.service_class, k.cycle, k.replay_batch_id, k.due_at FROM kept k
+     WHERE d.ctid = t.row_id AND d.lease_token = t.target_token AND t.decision = 'delayed'
+    RETURNING d.*, t.*
+  ), done AS MATERIALIZED (SELECT * FROM gone UNION ALL SELECT * FROM kept
   ), tried AS (
     INSERT INTO sluice.attempt
       (id, region, delivery_id, tenant_id, destination_id, service_class, lane, cycle, kind, number, worker_id, lease_token, replay_batch_id,
        due_at, started_at, duration_ms, outcome, decision, reason, status, error_code, error_detail, counted_failure,
        retry_after_raw, retry_after_read, retry_after_asked_ms, retry_after_clamped, fallback, jitter_ms, delay_ms, next_due_at,
        response_content_type, response_body, response_bytes, response_truncated)
-    SELECT t.attempt_id, f.region, f.id, f.tenant_id, f.destination_id, f.service_class, t.old_lane, f.cycle,
-           CASE WHEN t.sent THEN 'http' ELSE 'not_sent' END, t.old_attempts + t.tries, t.worker_id,
-           t.lease_token, f.replay_batch_id, t.old_due_at, to_timestamp(t.started_ms / 1000), t.duration_ms, t.outcome, t.decision, t.reason,
-           t.status, t.error_code, t.error_detail, coalesce(t.failure, false), t.retry_after_raw, t.retry_after_read, t.retry_after_asked_ms,
-           t.retry_after_clamped, t.fallback, t.jitter_ms, t.delay_ms, CASE WHEN t.decision = 'delayed' THEN f.due_at END,
-           t.content_type, decode(t.body, 'base64'), t.body_bytes, t.truncated
-      FROM target t JOIN done f ON f.id = t.id
+    SELECT f.attempt_id, f.region, f.id, f.tenant_id, f.destination_id, f.service_class, f.old_lane, f.cycle,
+           CASE WHEN f.sent THEN 'http' ELSE 'not_sent' END, f.old_attempts + f.tries, f.worker_id,
+           f.target_token, f.replay_batch_id, f.old_due_at, f.started_at, f.duration_ms, f.outcome, f.decision, f.reason,
+           f.status, f.error_code, f.error_detail, coalesce(f.failure, false), f.retry_after_raw, f.retry_after_read, f.retry_after_asked_ms,
+           f.retry_after_clamped, f.fallback, f.jitter_ms, f.delay_ms, CASE WHEN f.decision = 'delayed' THEN f.due_at END,
+           f.content_type, decode(f.body, 'base64'), f.body_bytes, f.truncated
+      FROM done f
     RETURNING 1
   ), archived AS (
     INSERT INTO sluice.delivery_archive
       (id, region, tenant_id, destination_id, payload_id, payload_bytes, event_type, idempotency_key, traceparent, service_class, created_at,
        first_due_at, due_at, state, reason, attempts, failures, throttles, cycle, replay_batch_id, first_attempt_at, last_outcome, last_status)
     SELECT g.id, g.region, g.tenant_id, g.destination_id, g.payload_id, g.payload_bytes, g.event_type, g.idempotency_key, g.traceparent,
-           g.service_class, g.created_at, g.first_due_at, g.due_at, 'delivered', NULL, g.attempts + t.tries, g.failures, g.throttles, g.cycle,
-           g.replay_batch_id, coalesce(g.first_attempt_at, to_timestamp(t.started_ms / 1000)), t.outcome, t.status
-      FROM target t JOIN gone g ON g.id = t.id WHERE t.decision = 'delivered'
+           g.service_class, g.created_at, g.first_due_at, g.due_at, 'delivered', NULL, g.attempts + g.tries, g.failures, g.throttles, g.cycle,
+           g.replay_batch_id, coalesce(g.first_attempt_at, g.started_at), g.outcome, g.status
+      FROM gone g WHERE g.decision = 'delivered'
     RETURNING 1
   ), died AS (
     INSERT INTO sluice.dead_letter
@@ -265,13 +267,13 @@ BEGIN
        first_due_at, due_at, reason, fingerprint, attempts, failures, rejections, throttles, throttled_ms, lost_leases, cycle, replay_batch_id,
        first_attempt_at, first_failure_at, last_failure_at, last_outcome, last_status, last_detail)
     SELECT g.id, g.region, g.tenant_id, g.destination_id, g.payload_id, g.payload_bytes, g.event_type, g.idempotency_key, g.traceparent,
-           g.service_class, g.created_at, g.first_due_at, g.due_at, t.reason, t.fingerprint, g.attempts + t.tries,
-           g.failures + CASE WHEN t.failure THEN 1 ELSE 0 END, g.rejections + CASE WHEN t.rejection THEN 1 ELSE 0 END,
-           g.throttles + CASE WHEN t.throttle THEN 1 ELSE 0 END,
-           g.throttled_ms + CASE WHEN t.throttle THEN coalesce(t.delay_ms, 0) ELSE 0 END,
-           g.lost_leases, g.cycle, g.replay_batch_id, coalesce(g.first_attempt_at, to_timestamp(t.started_ms / 1000)),
-           coalesce(g.first_failure_at, v_now), v_now, t.outcome, t.status, t.error_detail
-      FROM target t JOIN gone g ON g.id = t.id WHERE t.decision = 'dead'
+           g.service_class, g.created_at, g.first_due_at, g.due_at, g.reason, g.fingerprint, g.attempts + g.tries,
+           g.failures + CASE WHEN g.failure THEN 1 ELSE 0 END, g.rejections + CASE WHEN g.rejection THEN 1 ELSE 0 END,
+           g.throttles + CASE WHEN g.throttle THEN 1 ELSE 0 END,
+           g.throttled_ms + CASE WHEN g.throttle THEN coalesce(g.delay_ms, 0) ELSE 0 END,
+           g.lost_leases, g.cycle, g.replay_batch_id, CASE WHEN g.sent THEN coalesce(g.first_attempt_at, g.started_at) ELSE g.first_attempt_at END,
+           coalesce(g.first_failure_at, v_now), v_now, g.outcome, g.status, g.error_detail
+      FROM gone g WHERE g.decision = 'dead'
     RETURNING fingerprint, region
   ), grouped AS (
     INSERT INTO sluice.dead_letter_group (fingerprint, region)
@@ -279,8 +281,7 @@ BEGIN
     ON CONFLICT (fingerprint) DO NOTHING
     RETURNING 1
   ), probed AS MATERIALIZED (
-    SELECT f.destination_id, max(to_timestamp(t.started_ms / 1000)) AS started_at
-      FROM target t JOIN done f ON f.id = t.id WHERE t.opens_gate GROUP BY 1
+    SELECT f.destination_id, max(f.started_at) AS started_at FROM done f WHERE f.opens_gate GROUP BY 1
   ), shut AS MATERIALIZED (
     SELECT s.destination_id FROM sluice.destination_state s
      WHERE s.probing AND EXISTS (SELECT 1 FROM probed p WHERE p.destination_id = s.destination_id AND p.started_at >= s.hold_until)

@@ -1,7 +1,8 @@
 /** GET /api/v1/dead-letters: one page of one region's dead letters. */
+
+import { listDeadLetters } from "#db/console/list-dead-letters.ts";
 import { answer, parseQuery } from "../../answer.ts";
 import { deadLettersQuery } from "../../schemas.ts";
-import { listDeadLetters } from "#db/console/list-dead-letters.ts";
 
 export const dynamic = "force-dynamic";
 

@@ -1,7 +1,8 @@
 /** GET /api/v1/deliveries: one page of one region's deliveries. */
+
+import { listDeliveries } from "#db/console/list-deliveries.ts";
 import { answer, parseQuery } from "../../answer.ts";
 import { deliveriesQuery } from "../../schemas.ts";
-import { listDeliveries } from "#db/console/list-deliveries.ts";
 
 export const dynamic = "force-dynamic";
 

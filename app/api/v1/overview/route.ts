@@ -1,7 +1,8 @@
 /** GET /api/v1/overview: the numbers of every region, or of those in `region=us,eu`. */
+
+import { readOverview } from "#db/console/read-overview.ts";
 import { answer, parseQuery } from "../../answer.ts";
 import { overviewQuery } from "../../schemas.ts";
-import { readOverview } from "#db/console/read-overview.ts";
 
 export const dynamic = "force-dynamic";
 

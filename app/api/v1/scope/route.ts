@@ -1,7 +1,8 @@
 /** GET /api/v1/scope: names of one region's tenants and destinations, for filters. */
+
+import { listScope } from "#db/console/list-scope.ts";
 import { answer, parseQuery } from "../../answer.ts";
 import { scopeQuery } from "../../schemas.ts";
-import { listScope } from "#db/console/list-scope.ts";
 
 export const dynamic = "force-dynamic";
 

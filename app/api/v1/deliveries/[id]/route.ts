@@ -1,7 +1,8 @@
 /** GET /api/v1/deliveries/{id}: one delivery with its attempts and what blocks it now. */
+
+import { readDelivery } from "#db/console/read-delivery.ts";
 import { answer, parseQuery } from "../../../answer.ts";
 import { noQuery } from "../../../schemas.ts";
-import { readDelivery } from "#db/console/read-delivery.ts";
 
 export const dynamic = "force-dynamic";
 

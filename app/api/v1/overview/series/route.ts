@@ -1,7 +1,8 @@
 /** GET /api/v1/overview/series: both ages of one region over a range, with gaps. */
+
+import { readAgeSeries } from "#db/console/read-age-series.ts";
 import { answer, parseQuery } from "../../../answer.ts";
 import { seriesQuery } from "../../../schemas.ts";
-import { readAgeSeries } from "#db/console/read-age-series.ts";
 
 export const dynamic = "force-dynamic";
 

@@ -1,0 +1,77 @@
+/**
+ * A region's database for a bench: an embedded server of its own with durable settings, or a scratch database beside
+ * the one of DATABASE_URL_US. It must never touch a database that it did not make.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Pool } from "pg";
+import { createDatabase, dropDatabase, withDatabase } from "#db/admin.ts";
+import { createPool } from "#db/pool.ts";
+import { migrate } from "#prisma/migrate.ts";
+import {
+  embeddedNativeDir,
+  findFreePort,
+  prepareDataDirectory,
+  startServer,
+} from "#scripts/lib/embedded-postgres.ts";
+import { givenDatabaseUrl } from "../config.ts";
+
+export interface BenchDatabase {
+  readonly url: string;
+  readonly pool: Pool;
+  /** For the CPU reading; null when the server is not ours. */
+  readonly serverPid: number | null;
+  readonly version: string;
+  close(): Promise<void>;
+}
+
+/** Durable: what a commit promises is on disk. */
+const SETTINGS = {
+  shared_buffers: "256MB",
+  max_connections: "100",
+  wal_compression: "on",
+  max_wal_size: "4GB",
+  jit: "off",
+};
+
+export async function openBenchDatabase(): Promise<BenchDatabase> {
+  const server = await openServer();
+  const name = `sluice_bench_${randomBytes(4).toString("hex")}`;
+  await createDatabase(server.url, name);
+  const url = withDatabase(server.url, name);
+  await migrate({ connectionString: url, region: "us" });
+  const pool = createPool({ connectionString: url, max: 4, applicationName: "sluice-bench" });
+  const version = await pool.query<{ server_version: string }>("SHOW server_version");
+  return {
+    url,
+    pool,
+    serverPid: server.pid,
+    version: version.rows[0]?.server_version ?? "unknown",
+    async close() {
+      await pool.end();
+      await dropDatabase(server.url, name);
+      await server.stop();
+    },
+  };
+}
+
+async function openServer(): Promise<{ url: string; pid: number | null; stop(): Promise<void> }> {
+  const given = givenDatabaseUrl();
+  if (given !== null) return { url: given, pid: null, stop: async () => {} };
+  const dataDir = mkdtempSync(path.join(tmpdir(), "sluice-bench-"));
+  rmSync(dataDir, { recursive: true });
+  const settings = { binDir: path.join(embeddedNativeDir(), "bin"), dataDir, port: await findFreePort(), settings: SETTINGS };
+  await prepareDataDirectory(settings);
+  const running = await startServer(settings);
+  return {
+    url: running.url,
+    pid: running.pid,
+    async stop() {
+      await running.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+      rmSync(`${dataDir}.log`, { force: true });
+    },
+  };
+}

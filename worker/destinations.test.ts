@@ -1,0 +1,90 @@
+/** What a request needs of its destination: read once for each version, unusable parts as values, never as exceptions. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import { makeDestination, makeTenant, TEST_KEYRING } from "#tests/support/factories.ts";
+import { createKeyring } from "#db/secrets.ts";
+import { DestinationCache, parseTarget } from "./destinations.ts";
+
+describe("parseTarget", () => {
+  it.each([
+    ["http://127.0.0.1:8080/a/b?x=1", { origin: "http://127.0.0.1:8080", path: "/a/b?x=1" }],
+    ["https://example.test", { origin: "https://example.test", path: "/" }],
+    ["https://example.test/a?b#fragment", { origin: "https://example.test", path: "/a?b" }],
+    ["http://[::1]:81/x", { origin: "http://[::1]:81", path: "/x" }],
+  ])("reads %s", (text, expected) => expect(parseTarget(text)).toEqual(expected));
+
+  it.each([
+    ["", /cannot be read/],
+    ["example.test/a", /cannot be read/],
+    ["http://example.test:99999/", /cannot be read/],
+    ["http://exa mple.test/", /cannot be read/],
+    ["ftp://example.test/", /scheme ftp:/],
+    ["file:///etc/passwd", /scheme file:/],
+    ["javascript:alert(1)", /scheme javascript:/],
+    ["http://user:secret@example.test/", /credentials/],
+    ["http://user@example.test/", /credentials/],
+    ["http://example.test:0/", /port is 0/],
+  ])("fault 68: refuses %j with a reason that does not hold the URL", (text, reason) => {
+    const result = parseTarget(text);
+    expect(result).toMatch(reason);
+    expect(result).not.toContain("secret");
+  });
+});
+
+describe("DestinationCache", () => {
+  let database: TestDatabase;
+  let tenantId: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    tenantId = await makeTenant(database.pool);
+  });
+  afterAll(() => database.drop());
+
+  const load = async (cache: DestinationCache, id: string, version = 1) => {
+    await cache.load(database.pool, new Map([[id, version]]));
+    return cache.get(id);
+  };
+
+  it("reads a version once, and the newer one when a claim names it", async () => {
+    const id = await makeDestination(database.pool, tenantId, { url: "http://127.0.0.1:1/a" });
+    const cache = new DestinationCache(TEST_KEYRING);
+    const first = await load(cache, id);
+    expect(first).toMatchObject({ version: 1, badUrl: null, configError: null, target: { path: "/a" } });
+    await database.pool.query("UPDATE sluice.destination SET url = $2, version = 2 WHERE id = $1", [id, "http://127.0.0.1:1/b"]);
+    expect(await load(cache, id)).toBe(first);
+    expect(await load(cache, id, 2)).toMatchObject({ version: 2, target: { path: "/b" } });
+  });
+
+  it("does not invent a destination that has no row", async () => {
+    const cache = new DestinationCache(TEST_KEYRING);
+    expect(await load(cache, "0190aaaa-0000-7000-8000-00000000ffff")).toBeUndefined();
+  });
+
+  it("lays the class's policy under the destination's own, and follows a change of the class's", async () => {
+    const id = await makeDestination(database.pool, tenantId, { policyOverride: { maxFailures: 3 } });
+    const cache = new DestinationCache(TEST_KEYRING);
+    cache.usePolicies(new Map([["routine", { requestDeadlineMs: 4_000 }]]));
+    expect((await load(cache, id))?.policies?.routine).toMatchObject({ maxFailures: 3, requestDeadlineMs: 4_000 });
+    cache.usePolicies(new Map([["routine", { requestDeadlineMs: 5_000 }]]));
+    expect((await load(cache, id))?.policies?.routine).toMatchObject({ maxFailures: 3, requestDeadlineMs: 5_000 });
+  });
+
+  it.each([
+    ["a policy that cannot be used", { maxFailures: -1 }, /^policy: bad_policy/],
+    ["a policy that outlives its lease", { requestDeadlineMs: 60_000 }, /^policy: lease_too_short/],
+  ])("turns %s into a reason", async (_name, policyOverride, reason) => {
+    const id = await makeDestination(database.pool, tenantId, { policyOverride });
+    const plan = await load(new DestinationCache(TEST_KEYRING), id);
+    expect(plan?.configError).toMatch(reason);
+    expect(plan?.policies).toBeNull();
+  });
+
+  it("turns a secret that this keyring cannot open into a reason without any part of it", async () => {
+    const id = await makeDestination(database.pool, tenantId);
+    const other = createKeyring({ keys: { test: Buffer.alloc(32, 8).toString("base64") }, current: "test" });
+    const plan = await load(new DestinationCache(other), id);
+    expect(plan?.configError).toMatch(/^secret: /);
+    expect(plan?.secrets).toBeNull();
+  });
+});
