@@ -37,9 +37,10 @@ const EXIT_USAGE = 2;
 /** Runs one command line and returns its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+  if (name === undefined) return complain('no command given; "sluice --help" lists them', EXIT_USAGE);
+  if (name === "--help" || name === "-h" || name === "help") {
     console.log(helpText());
-    return name === undefined ? EXIT_USAGE : 0;
+    return 0;
   }
   if (name === "--version" || name === "-v") {
     console.log(version());

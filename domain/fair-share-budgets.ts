@@ -11,8 +11,6 @@ export const RETRY_SLOT_SHARE = 0.4;
 export const REPLAY_SLOT_SHARE = 0.1;
 /** Part of all slots that urgent work leaves to routine work while any waits. */
 export const ROUTINE_KEEP_SHARE = 0.2;
-/** Part of all slots that first attempts leave to retries while any is due, so that a backlog cannot stop them. */
-export const RETRY_KEEP_SHARE = 0.1;
 
 /** Weights outside these bounds are cut: a weight near 0 would cost empty rounds, a huge one would be a starver. */
 const MIN_WEIGHT = 0.1;
@@ -50,6 +48,8 @@ export interface Budgets {
   readonly totalSlots: number;
   readonly maxEntries: number;
   freeSlots: number;
+  /** Rows in a run of a lane that is known to be deep. */
+  runRows: number;
   freeByLane: Record<Lane, number>;
   usedByLane: Record<Lane, number>;
   usedByClass: Record<ServiceClass, number>;
@@ -80,6 +80,7 @@ export function makeBudgets(input: PlanInput, maxEntries: number): Budgets {
     totalSlots,
     maxEntries: whole(maxEntries),
     freeSlots,
+    runRows: 1,
     freeByLane: {
       first: freeSlots,
       retry: whole(laneCap(RETRY_SLOT_SHARE) - usedByLane.retry),

@@ -241,6 +241,13 @@ export function keepLane(track: TenantTrack, work: LaneWork): void {
   track.cursor = (work.index + 1) % track.lanes.length;
 }
 
+/** The peeked lane got a row and may get the next one too. */
+export function stayOnLane(track: TenantTrack, work: LaneWork): void {
+  track.rows += 1;
+  // Where the plan ends, the next one begins behind this lane.
+  track.cursor = (work.index + 1) % track.lanes.length;
+}
+
 /** The peeked lane can get nothing more in this plan. */
 export function dropLane(track: TenantTrack): void {
   track.position += 1;

@@ -5,11 +5,11 @@
  * The rules, in order:
  *  1. urgent before routine; routine keeps a part of the slots while any of it waits;
  *  2. in a class, tenants below their share of the slots before all others, then whoever has work;
- *  3. among those, first attempts before retries; retries keep a small part while any is due;
+ *  3. among those, first attempts before retries: never-attempted work may use every slot;
  *  4. then what is left to whoever can use it; replays come last of all;
  *  5. retries and replays never pass their part of the slots, even when the rest is idle;
  *  6. between tenants deficit round robin (quantum x weight rows a turn), between a tenant's destinations round
- *     robin, one row at a time, so that one deep lane cannot hide another.
+ *     robin in short runs, so that one deep lane cannot hide another.
  * The state goes from plan to plan: a round goes on where the last one stopped.
  */
 import {
@@ -17,7 +17,6 @@ import {
   bodyFits,
   laneVerdict,
   makeBudgets,
-  RETRY_KEEP_SHARE,
   ROUTINE_KEEP_SHARE,
   setShares,
   takeRow,
@@ -31,6 +30,7 @@ import {
   peekLane,
   type Ring,
   stateOf,
+  stayOnLane,
   type TenantTrack,
   tracksInTurn,
 } from "./fair-share-rings.ts";
@@ -38,7 +38,6 @@ import type { ClaimPlan, PlanEntry, PlanInput } from "./fair-share-types.ts";
 
 export {
   REPLAY_SLOT_SHARE,
-  RETRY_KEEP_SHARE,
   RETRY_SLOT_SHARE,
   ROUTINE_KEEP_SHARE,
 } from "./fair-share-budgets.ts";
@@ -59,6 +58,13 @@ export type {
 export const MAX_CLAIM_ENTRIES = 256;
 /** Rows that a tenant of weight 1 takes per turn. */
 export const DEFAULT_QUANTUM = 4;
+/**
+ * Rows that a lane which is known to be deep gets in a run before the tenant's next destination: an entry of a claim
+ * costs as much as several of its rows. A lane of unknown depth gets one row, so that shallow ones fill the claim; and
+ * with few free slots a run is short, so that it takes at most RUN_SHARE of them.
+ */
+const MAX_RUN_ROWS = 8;
+const RUN_SHARE = 1 / 8;
 /** Bodies that one process may hold in memory. */
 export const DEFAULT_BYTE_BUDGET_BYTES = 32 * 1024 * 1024;
 
@@ -77,6 +83,7 @@ type SixRings = readonly [Ring, Ring, Ring, Ring, Ring, Ring];
  */
 export function planClaims(input: PlanInput): ClaimPlan {
   const budgets = makeBudgets(input, input.maxEntries ?? MAX_CLAIM_ENTRIES);
+  budgets.runRows = Math.min(MAX_RUN_ROWS, Math.max(1, Math.floor(budgets.freeSlots * RUN_SHARE)));
   const quantum = Math.max(1, whole(input.quantum ?? DEFAULT_QUANTUM));
   const { rings, tenants, nextChangeMs } = buildRings(input);
   const tenantBudgets = [...tenants.values()].map((node) => node.budget);
@@ -101,8 +108,7 @@ export function planClaims(input: PlanInput): ClaimPlan {
 /** First attempts and retries of one class: first the tenants below their share, then all. */
 function runClass(first: Ring, retry: Ring, keepSlots: number, budgets: Budgets, quantum: number): void {
   for (const belowShareOnly of [true, false]) {
-    const keepRetry = retry.hasDemand ? keptSlots(RETRY_KEEP_SHARE, budgets.usedByLane.retry, budgets) : 0;
-    runPass(first, { belowShareOnly, keepSlots: keepSlots + keepRetry }, budgets, quantum);
+    runPass(first, { belowShareOnly, keepSlots }, budgets, quantum);
     runPass(retry, { belowShareOnly, keepSlots }, budgets, quantum);
   }
 }
@@ -177,12 +183,20 @@ function visitTenant(
       return "stop";
     }
     takeRow(work, track.tenant, ring, budgets);
-    keepLane(track, work);
+    if (isKnownDeep(work) && work.k % budgets.runRows !== 0) {
+      stayOnLane(track, work);
+    } else {
+      keepLane(track, work);
+    }
     track.deficit -= 1;
     ring.cursor = track.index;
   }
   ring.cursor = (track.index + 1) % ring.order.length;
   return "more";
+}
+
+function isKnownDeep(work: LaneWork): boolean {
+  return Number.isFinite(work.waiting);
 }
 
 /** The tenant's next lane that can take a row, or null; lanes that cannot are taken out of play on the way. */

@@ -69,7 +69,7 @@ describe("queue age", () => {
     expect(leased).toMatchObject({ firstAttemptAgeMs: 40_000, inFlight: 1, expiredLeases: 0 });
     expect(leased.dueUnclaimed.count).toBe(0);
     const lost = ages(row({ state: "leased", dueMs, leaseUntilMs: NOW_MS }));
-    expect(lost).toMatchObject({ firstAttemptAgeMs: 40_000, inFlight: 0, expiredLeases: 1 });
+    expect(lost).toMatchObject({ firstAttemptAgeMs: 40_000, inFlight: 1, expiredLeases: 1 });
     const recovered = row({ state: "delayed", dueMs: NOW_MS - 1000, firstDueMs: dueMs });
     expect(ages(recovered)).toMatchObject({
       firstAttemptAgeMs: 40_000,
@@ -96,7 +96,7 @@ describe("queue age", () => {
     [{ regionDraining: true }, "region_draining"],
     [{ tenantPaused: true, destinationPaused: true, destinationDisabled: true }, "tenant_paused"],
     [{ tenantPaused: true, regionDraining: true }, "region_draining"],
-    [{ destinationPaused: true, destinationDisabled: true }, "destination_disabled"],
+    [{ destinationPaused: true, destinationDisabled: true }, "destination_paused"],
   ] as const)(
     "SIG-1 work held by %j stands apart as %s, with its own age, and pages nobody",
     (facts, reason) => {
@@ -111,7 +111,7 @@ describe("queue age", () => {
     },
   );
 
-  it("SIG-1 a paused tenant's request that is under way, and its work that is not due, are not held", () => {
+  it("SIG-1 of a paused tenant, what is not due is not held, what waits behind a gate is, and nothing pages", () => {
     const leased = row({
       tenantPaused: true,
       state: "leased",
@@ -119,12 +119,21 @@ describe("queue age", () => {
       dueMs: NOW_MS - 500,
     });
     const planned = row({ tenantPaused: true, dueMs: NOW_MS + 1 });
-    const gated = row({ tenantPaused: true, dueMs: NOW_MS - 1, gateUntilMs: NOW_MS + 1 });
-    expect(ages(leased, planned, gated)).toMatchObject({
-      held: { count: 0 },
+    const gated = row({ tenantPaused: true, dueMs: NOW_MS - 700, gateUntilMs: NOW_MS + 1 });
+    const all = ages(leased, planned, gated);
+    expect(all).toMatchObject({
+      held: { count: 1, oldestMs: 700 },
       inFlight: 1,
-      firstAttemptAgeMs: 500,
       gated: 0,
+      firstAttemptAgeMs: 0,
+    });
+  });
+
+  it("DLQ-8 a replayed row is no first attempt, even when it never made a request", () => {
+    const replayed = row({ state: "delayed", lane: "replay", dueMs: NOW_MS - HOUR_MS });
+    expect(ages(replayed)).toMatchObject({
+      firstAttemptAgeMs: 0,
+      dueUnclaimed: { count: 1, oldestMs: HOUR_MS },
     });
   });
 
@@ -148,7 +157,8 @@ describe("queue age", () => {
     fc.assert(
       fc.property(fc.array(anyRow, { maxLength: 30 }), (rows) => {
         const all = ages(...rows);
-        expect(all.ready + all.delayed + all.inFlight + all.expiredLeases).toBe(rows.length);
+        expect(all.ready + all.delayed + all.inFlight).toBe(rows.length);
+        expect(all.expiredLeases).toBeLessThanOrEqual(all.inFlight);
         expect(all.dueUnclaimed.count + all.held.count + all.gated).toBeLessThanOrEqual(
           all.ready + all.delayed,
         );

@@ -46,7 +46,7 @@ export interface QueueAge {
   readonly firstAttemptAgeMs: number;
   /** Waiting rows that could be claimed by anyone with a slot. Waiting for a cap or a rate is late, not held. */
   readonly dueUnclaimed: CountAndAge;
-  /** Waiting rows that would be due-but-unclaimed if nobody had paused, disabled or drained. */
+  /** Waiting rows whose due time has come and that people hold, behind a gate or not; ages from the due time. */
   readonly held: CountAndAge & { readonly byReason: Readonly<Record<HeldReason, number>> };
   /** Due rows behind a shut gate that nobody holds: neither late nor held. */
   readonly gated: number;
@@ -54,9 +54,9 @@ export interface QueueAge {
   readonly ready: number;
   /** Rows in state delayed, due or planned for later. */
   readonly delayed: number;
-  /** Unexpired leases. */
+  /** Leased rows. */
   readonly inFlight: number;
-  /** Leases that ended without an outcome and wait for the reconciler. */
+  /** Of them, those whose lease ended without an outcome and that wait for the reconciler. */
   readonly expiredLeases: number;
 }
 
@@ -75,10 +75,10 @@ export function heldReasonOf(
   if (row.tenantPaused) {
     return "tenant_paused";
   }
-  if (row.destinationDisabled) {
-    return "destination_disabled";
+  if (row.destinationPaused) {
+    return "destination_paused";
   }
-  return row.destinationPaused ? "destination_paused" : null;
+  return row.destinationDisabled ? "destination_disabled" : null;
 }
 
 /** True for a row that waits: ready or delayed. */
@@ -87,11 +87,11 @@ export function isWaiting(row: Pick<AgeRow, "state">): boolean {
 }
 
 /**
- * First-attempt age of one row, or null when it has none: it was tried, it is not due, or it waits and is held. A
- * leased row counts although its tenant is paused, for its request is under way.
+ * First-attempt age of one row, leased or waiting, or null when it has none: it was tried, it is not due, or what
+ * it belongs to is held. A shut gate does not stop this clock: the customer waits all the same.
  */
 export function firstAttemptAgeMs(row: AgeRow, nowMs: number): number | null {
-  if (row.attemptsWithOutcome > 0 || (isWaiting(row) && heldReasonOf(row) !== null)) {
+  if (row.lane !== "first" || row.attemptsWithOutcome > 0 || heldReasonOf(row) !== null) {
     return null;
   }
   const ageMs = nowMs - (row.firstDueMs ?? row.dueMs);
@@ -119,20 +119,22 @@ export function summarizeQueueAge(rows: Iterable<AgeRow>, nowMs: number): QueueA
     oldestFirstMs = Math.max(oldestFirstMs, firstAttemptAgeMs(row, nowMs) ?? 0);
     if (!isWaiting(row)) {
       const alive = row.leaseUntilMs !== null && row.leaseUntilMs > nowMs;
-      counts[alive ? "inFlight" : "expiredLeases"] += 1;
+      counts.inFlight += 1;
+      counts.expiredLeases += alive ? 0 : 1;
       continue;
     }
     counts[row.state === "ready" ? "ready" : "delayed"] += 1;
-    const reason = heldReasonOf(row);
-    if (lateFromMs(row) > nowMs) {
-      counts.gated += reason === null && row.dueMs <= nowMs ? 1 : 0;
+    if (row.dueMs > nowMs) {
       continue;
     }
-    const target = reason === null ? dueUnclaimed : held;
-    target.count += 1;
-    target.oldestMs = Math.max(target.oldestMs, lagAtMs(row, nowMs));
+    const reason = heldReasonOf(row);
     if (reason !== null) {
       byReason[reason] += 1;
+      count(held, nowMs - row.dueMs);
+    } else if (lateFromMs(row) > nowMs) {
+      counts.gated += 1;
+    } else {
+      count(dueUnclaimed, lagAtMs(row, nowMs));
     }
   }
   return { firstAttemptAgeMs: oldestFirstMs, dueUnclaimed, held: { ...held, byReason }, ...counts };
@@ -159,6 +161,11 @@ export function mergeQueueAge(a: QueueAge, b: QueueAge): QueueAge {
 /** The summary of no rows at all: a drained queue. */
 export function emptyQueueAge(): QueueAge {
   return summarizeQueueAge([], 0);
+}
+
+function count(target: { count: number; oldestMs: number }, ageMs: number): void {
+  target.count += 1;
+  target.oldestMs = Math.max(target.oldestMs, ageMs);
 }
 
 function emptyByReason(): Record<HeldReason, number> {

@@ -1,9 +1,9 @@
 /** Writers beside each other, with transactions held open by the test. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isSluiceError } from "#domain/errors.ts";
+import { openTestOutbox, type TestOutbox } from "#tests/outbox/test-outbox.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { enqueueDeliveries, enqueueDelivery, type OutboxTransaction } from "./index.ts";
-import { openTestOutbox, type TestOutbox } from "./test-outbox.ts";
 
 let outbox: TestOutbox;
 let tenantId: string;

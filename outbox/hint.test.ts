@@ -1,8 +1,8 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openTestOutbox, type TestOutbox } from "#tests/outbox/test-outbox.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { createHinter, enqueueDelivery, type Hinter, transactWithOutbox } from "./index.ts";
-import { openTestOutbox, type TestOutbox } from "./test-outbox.ts";
 
 let outbox: TestOutbox;
 let listener: Client;

@@ -13,6 +13,9 @@ import { attemptLine } from "./log-lines.ts";
 import type { WorkerParts } from "./parts.ts";
 import { type Attempt, sendWebhook } from "./send-webhook.ts";
 
+/** Part of every lease that is left to the time between its claim and the start of the request. */
+export const START_MS = 1_000;
+
 /** False when there is not enough of the lease left: the caller releases the row, nothing was sent. */
 export function leaseAllows(delivery: ClaimedDelivery, leaseUntilMs: number, parts: WorkerParts): boolean {
   const needMs = policyOf(delivery, parts).requestDeadlineMs + parts.leaseMarginMs;
@@ -49,7 +52,7 @@ function policyOf(delivery: ClaimedDelivery, parts: WorkerParts): RetryPolicy {
   const plan = parts.destinations.get(delivery.destinationId);
   const policy = plan?.policies?.[delivery.serviceClass] ?? DEFAULT_POLICY[delivery.serviceClass];
   // The claim's lease is one for all; a destination's own deadline cannot reach beyond it.
-  const longestMs = parts.leaseMs - parts.leaseMarginMs;
+  const longestMs = parts.leaseMs - parts.leaseMarginMs - START_MS;
   return policy.requestDeadlineMs <= longestMs ? policy : { ...policy, requestDeadlineMs: longestMs };
 }
 

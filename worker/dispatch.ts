@@ -24,6 +24,8 @@ const MAX_CLAIMS_PER_TURN = 200;
 const WORTHWHILE_SHARE = 0.125;
 const SLOT_WAIT_MS = 3;
 const ERROR_WAIT_MS = 500;
+/** A destination whose delivery is still being sent under a lost lease is asked for again after this. */
+const SENDING_WAIT_MS = 500;
 /** A wake-up job this close to the one that stands is not written again. */
 const SAME_JOB_MS = 1;
 
@@ -171,16 +173,27 @@ export class Dispatch {
     });
     if (claimed.ids.length === 0) return;
     const deliveries = await this.#readOrRelease(claimed);
-    const late: string[] = [];
+    const unsent: string[] = [];
     for (const delivery of deliveries) {
-      if (!leaseAllows(delivery, claimed.leaseUntilMs, this.#parts)) {
-        late.push(delivery.id);
-        continue;
+      if (inFlight.has(delivery.id)) {
+        this.#waitForOwn(delivery);
+        unsent.push(delivery.id);
+      } else if (leaseAllows(delivery, claimed.leaseUntilMs, this.#parts)) {
+        inFlight.take(delivery);
+        void deliver(delivery, this.#parts, this.#batcher);
+      } else {
+        unsent.push(delivery.id);
       }
-      inFlight.take(delivery);
-      void deliver(delivery, this.#parts, this.#batcher);
     }
-    if (late.length > 0) await release(pool, late, claimed.token);
+    if (unsent.length > 0) await release(pool, unsent, claimed.token);
+  }
+
+  /** Its lease was lost while we are still sending it: our request comes to its end first; others may take the row. */
+  #waitForOwn({ lane, serviceClass, tenantId, destinationId, dueMs }: ClaimedDelivery): void {
+    const { book, clock } = this.#parts;
+    // The claim may have emptied the lane, and a lane that is not known cannot be blocked.
+    book.add([{ lane, serviceClass, tenantId, destinationId, dueMs }]);
+    book.block(destinationId, clock.nowMs() + SENDING_WAIT_MS);
   }
 
   async #readOrRelease(claimed: Claim): Promise<ClaimedDelivery[]> {

@@ -36,6 +36,10 @@ export class InFlight {
     return Math.max(0, this.slots - this.#held.size);
   }
 
+  has(id: string): boolean {
+    return this.#held.has(id);
+  }
+
   ofTenant(tenantId: string): number {
     return this.#tenants.get(tenantId) ?? 0;
   }

@@ -13,8 +13,13 @@ const RECHECK_CONTROL_MS = 500;
 /** A cap has room again as soon as any worker finishes; asking is cheap. */
 const RECHECK_CAP_MS = 25;
 
+/** Depth that a lane is taken to have at most; a deeper one proves it again with the next claim. */
+const MAX_DEPTH = 64;
+
 interface KnownLane {
   head: LaneHead;
+  /** Rows that a lane is taken to have, from what it gave; null when it has not given any yet. */
+  depth: number | null;
   blockedUntilMs: number;
   blocker: ClaimBlocker | null;
 }
@@ -35,7 +40,7 @@ export class LaneBook {
       if (known !== undefined) {
         if (head.dueMs < known.head.dueMs) known.head = head;
       } else if (this.#lanes.size < MAX_KNOWN_LANES) {
-        this.#lanes.set(key, { head, blockedUntilMs: 0, blocker: null });
+        this.#lanes.set(key, { head, depth: null, blockedUntilMs: 0, blocker: null });
         let keys = this.#byDestination.get(head.destinationId);
         if (keys === undefined) {
           keys = new Set();
@@ -54,11 +59,12 @@ export class LaneBook {
     }
   }
 
-  /** Lanes that may give rows now. */
-  open(nowMs: number): LaneHead[] {
-    const heads: LaneHead[] = [];
+  /** Lanes that may give rows now, with a guess of their depth where they have shown that they are deep. */
+  open(nowMs: number): (LaneHead & { readonly waitingHint?: number })[] {
+    const heads: (LaneHead & { readonly waitingHint?: number })[] = [];
     for (const known of this.#lanes.values()) {
-      if (known.blockedUntilMs <= nowMs) heads.push(known.head);
+      if (known.blockedUntilMs > nowMs) continue;
+      heads.push(known.depth === null ? known.head : { ...known.head, waitingHint: known.depth });
     }
     return heads;
   }
@@ -83,6 +89,10 @@ export class LaneBook {
     const key = laneKey(entry);
     const known = this.#lanes.get(key);
     if (known === undefined) return;
+    if (result.taken >= entry.wanted) {
+      // All that was asked for was there: ask for more next time.
+      known.depth = Math.min(MAX_DEPTH, Math.max(2, entry.wanted * 2));
+    }
     if (result.blocker !== null) {
       known.blocker = result.blocker;
       known.blockedUntilMs = blockedUntil(result, nowMs);

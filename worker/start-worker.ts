@@ -2,7 +2,7 @@
  * Puts a worker together, starts it and stops it in order. It refuses to start against another region's database or
  * with a lease shorter than a request may take. Extra tasks (the demo's) are handed in; nothing here knows them.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes as systemRandomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Pool } from "pg";
 import { createPool } from "#db/pool.ts";
@@ -16,6 +16,7 @@ import { uuidV7 } from "#domain/ids.ts";
 import { resolvePolicy } from "#domain/policy.ts";
 import { DatabaseClock } from "./clock.ts";
 import type { WorkerSettings } from "./config.ts";
+import { START_MS } from "./deliver.ts";
 import { DestinationCache } from "./destinations.ts";
 import { Discovery } from "./discovery.ts";
 import { Dispatch } from "./dispatch.ts";
@@ -27,6 +28,7 @@ import { LaneBook } from "./lane-book.ts";
 import { LimitsCache } from "./limits-cache.ts";
 import { createLog, type Logger } from "./log.ts";
 import type { WorkerParts } from "./parts.ts";
+import { createRandomBytes } from "./random-bytes.ts";
 import { type ExtraTask, Supervisor } from "./supervisor.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { DueTimer, HintListener, WakeSignal } from "./wake.ts";
@@ -55,7 +57,7 @@ export interface WorkerExtras {
  * @throws SluiceError `region_mismatch`, `lease_too_short`, `bad_policy`, or a connection error of Postgres
  */
 export async function startWorker(settings: WorkerSettings, extras: WorkerExtras = {}): Promise<RunningWorker> {
-  const id = uuidV7(Date.now(), randomBytes);
+  const id = uuidV7(Date.now(), systemRandomBytes);
   const log = extras.log ?? createLog(settings.logLevel, { region: settings.region, worker: id });
   const pool = createPool({
     connectionString: settings.connectionString,
@@ -95,7 +97,7 @@ async function assemble(
     pool,
     clock,
     random: Math.random,
-    randomBytes,
+    randomBytes: createRandomBytes(),
     http: createHttpClient(lease.leaseMs - lease.leaseMarginMs),
     inFlight: new InFlight(settings.slots, (key) => onFree(key)),
     book,
@@ -208,8 +210,9 @@ function after(ms: number): Promise<false> {
 function leaseOf(policies: ReadonlyMap<ServiceClass, unknown>): { leaseMs: number; leaseMarginMs: number } {
   // resolvePolicy refuses a lease that is shorter than deadline and margin, so a bad one ends the start here.
   const resolved = SERVICE_CLASSES.map((serviceClass) => resolvePolicy(serviceClass, policies.get(serviceClass)));
-  return {
-    leaseMs: Math.max(...resolved.map((policy) => policy.leaseMs)),
-    leaseMarginMs: Math.max(...resolved.map((policy) => policy.leaseMarginMs)),
-  };
+  const leaseMarginMs = Math.max(...resolved.map((policy) => policy.leaseMarginMs));
+  const deadlineMs = Math.max(...resolved.map((policy) => policy.requestDeadlineMs));
+  // One lease for all classes. Without room for the start, every row of a policy without slack would be released unsent.
+  const neededMs = deadlineMs + leaseMarginMs + START_MS;
+  return { leaseMs: Math.max(neededMs, ...resolved.map((policy) => policy.leaseMs)), leaseMarginMs };
 }

@@ -42,12 +42,12 @@ export async function latency(options: BenchOptions) {
   try {
     const committedAt = new Map<string, number>();
     const writeOne = async (index: number) => {
-      const destinationId = tenant.destinationIds[index % tenant.destinationIds.length];
+      const destinationId = tenant.destinationIds[index % tenant.destinationIds.length] ?? "";
       const result = await transactWithOutbox(prisma, hinter, (tx) =>
         enqueueDelivery(tx, {
           region: "us",
           tenantId: tenant.tenantId,
-          ...(destinationId === undefined ? {} : { destinationId }),
+          destinationId,
           eventType: "bench.event",
           idempotencyKey: randomUUID(),
           body: '{"n":1}',

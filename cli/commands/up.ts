@@ -92,7 +92,9 @@ async function start(
     return { value: null, done: "demo tenants and destinations are there" };
   });
   await progress.step("build", "building the console, half a minute after a change", async () => {
-    const { built } = await ensureBuilt({ root: ROOT, distDir: ".next", signal });
+    const { built } = await ensureBuilt({ root: ROOT, distDir: ".next", signal }).catch((error: unknown) => {
+      throw explainBuild(error, config.dataDir);
+    });
     return { value: null, done: built ? "console built" : "console is up to date" };
   });
   signal.throwIfAborted();
@@ -149,6 +151,18 @@ function runSeed(urls: RegionUrls, config: UpConfig, signal: AbortSignal): Promi
       else reject(new Error(`the seed failed: ${output.trim().split("\n").at(-1) ?? `exit code ${code}`}`));
     });
   });
+}
+
+/** Keeps the build's whole output in a file and names the place where it failed. */
+function explainBuild(error: unknown, dataDir: string): Error {
+  const lines = String(error instanceof Error ? error.message : error).split("\n");
+  const file = path.join(dataDir, "logs", "build.log");
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, lines.join("\n"));
+  const place = lines.findIndex((line) => line.startsWith("./"));
+  const words =
+    place >= 0 ? lines.slice(place, place + 2).join(" ") : (lines.find((line) => /error/i.test(line)) ?? "");
+  return new Error(`the console could not be built (${words.trim()}); ${file} has the whole output`);
 }
 
 function claimDataDirectory(dataDir: string): Claim {

@@ -18,9 +18,11 @@ import type { AgeSeries } from "#db/console/read-age-series.ts";
 import { ageTickLabel, ageTicks, drawn, FLOOR_SECONDS, timeTickLabel, timeTicks } from "./age-scale.ts";
 import { AgeTooltip } from "./age-tooltip.tsx";
 
-export const CHART_HEIGHT_PX = 224;
+const HEIGHT_PX = 224;
 const MARGIN = { top: 12, right: 12, bottom: 0, left: 0 };
-const LABEL_STYLE = { fill: "var(--faint)", fontSize: 12 };
+/** Used until the width is known, so that nothing is drawn at size -1. */
+const FIRST_SIZE = { width: 520, height: HEIGHT_PX };
+const LINE = { dot: false, isAnimationActive: false, connectNulls: false } as const;
 
 export interface AgeChartProps {
   series: AgeSeries;
@@ -33,15 +35,9 @@ export interface AgeChartProps {
 /** Solid accent: first attempt. Dashed neutral: due, unclaimed. */
 export default function AgeChart({ series, top, summary }: AgeChartProps) {
   const zone = useZone();
-  const target = series.objectives.routine.firstAttemptTargetMs / 1_000;
-  const duePage = series.dueLag.pageMs / 1_000;
   return (
-    <div role="img" aria-label={summary}>
-      <ResponsiveContainer
-        width="100%"
-        height={CHART_HEIGHT_PX}
-        initialDimension={{ width: 520, height: CHART_HEIGHT_PX }}
-      >
+    <section aria-label={summary}>
+      <ResponsiveContainer width="100%" height={HEIGHT_PX} initialDimension={FIRST_SIZE}>
         <LineChart data={drawn(series.points)} margin={MARGIN}>
           <CartesianGrid stroke="var(--line)" vertical={false} />
           <XAxis
@@ -71,43 +67,52 @@ export default function AgeChart({ series, top, summary }: AgeChartProps) {
             cursor={{ stroke: "var(--line-strong)" }}
             content={({ active, payload }) => <AgeTooltip active={active} payload={payload} zone={zone} />}
           />
-          <ReferenceLine
-            y={target}
-            stroke="var(--danger-mark)"
-            strokeDasharray="2 4"
-            label={{
-              value: `First attempt target ${ageTickLabel(target)}`,
-              position: "insideBottomLeft",
-              ...LABEL_STYLE,
-            }}
+          <Objective
+            name="First attempt target"
+            ms={series.objectives.routine.firstAttemptTargetMs}
+            tone="danger"
           />
-          <ReferenceLine
-            y={duePage}
-            stroke="var(--warn-mark)"
-            strokeDasharray="2 4"
-            label={{ value: `Due limit ${ageTickLabel(duePage)}`, position: "insideTopLeft", ...LABEL_STYLE }}
-          />
+          <Objective name="Due limit" ms={series.dueLag.pageMs} tone="warn" />
           <Line
+            {...LINE}
             dataKey="dueDrawn"
             name="Due, unclaimed"
             stroke="var(--muted)"
             strokeDasharray="5 3"
-            strokeWidth={1.5}
-            dot={false}
-            isAnimationActive={false}
-            connectNulls={false}
           />
           <Line
+            {...LINE}
             dataKey="firstDrawn"
             name="First attempt"
             stroke="var(--accent-solid)"
             strokeWidth={1.75}
-            dot={false}
-            isAnimationActive={false}
-            connectNulls={false}
           />
         </LineChart>
       </ResponsiveContainer>
-    </div>
+    </section>
+  );
+}
+
+interface ObjectiveProps {
+  name: string;
+  ms: number;
+  tone: "danger" | "warn";
+}
+
+/** The upper line is labelled above it, the lower one below, so that the two never cover each other. */
+function Objective({ name, ms, tone }: ObjectiveProps) {
+  const seconds = ms / 1_000;
+  return (
+    <ReferenceLine
+      y={seconds}
+      stroke={`var(--${tone}-mark)`}
+      strokeDasharray="2 4"
+      label={{
+        value: `${name} ${ageTickLabel(seconds)}`,
+        position: tone === "danger" ? "insideBottomLeft" : "insideTopLeft",
+        fill: "var(--faint)",
+        fontSize: 12,
+      }}
+    />
   );
 }

@@ -1,9 +1,10 @@
 /** The numbers of an age chart as a table, the latest first: the same points, gaps said in words. */
-import { formatAge } from "#components/ui/age.ts";
+
 import { formatCount } from "#components/ui/format.ts";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { AgeSeries } from "#db/console/read-age-series.ts";
+import { formatAge } from "#domain/queue-age.ts";
 
 /** Points shown; the chart has up to 360. */
 const MAX_ROWS = 60;

@@ -1,6 +1,7 @@
 /** The exact values of one moment of an age chart. */
-import { formatAge } from "#components/ui/age.ts";
+
 import { formatCount, formatInstant, type Zone, zoneName } from "#components/ui/format.ts";
+import { formatAge } from "#domain/queue-age.ts";
 import type { DrawnPoint } from "./age-scale.ts";
 
 interface AgeTooltipProps {

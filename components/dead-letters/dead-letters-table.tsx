@@ -1,7 +1,6 @@
 "use client";
 /** One page of dead letters: reason and class in words, the code, and how long each has waited for a person. */
 import Link from "next/link";
-import { formatAge } from "#components/ui/age.ts";
 import { ageAt } from "#components/ui/relative.ts";
 import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
@@ -11,6 +10,7 @@ import { NearTimestamp } from "#components/ui/timestamp.tsx";
 import { DEAD_REASON_WORDS } from "#components/ui/words.ts";
 import type { DeadLetterRow } from "#db/console/list-dead-letters.ts";
 import type { DeadClass } from "#domain/delivery.ts";
+import { formatAge } from "#domain/queue-age.ts";
 
 const COLUMNS: readonly Column[] = [
   { key: "id", label: "Delivery" },

@@ -5,7 +5,6 @@ import { ScopeSelects } from "#components/deliveries/scope-selects.tsx";
 import type { DeliveryFilters } from "#components/deliveries/use-delivery-filters.ts";
 import { useDeadLetters, useScope } from "#components/queries/deliveries.ts";
 import { useBehind } from "#components/shell/freshness.ts";
-import { formatAge } from "#components/ui/age.ts";
 import { Button } from "#components/ui/button.tsx";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
@@ -19,6 +18,7 @@ import { DEAD_REASON_WORDS } from "#components/ui/words.ts";
 import type { DeadLetterPage, DeadLetterRow } from "#db/console/list-dead-letters.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import { DEAD_REASONS } from "#domain/delivery.ts";
+import { formatAge } from "#domain/queue-age.ts";
 import { DeadLettersTable } from "./dead-letters-table.tsx";
 import { DEAD_LETTER_PARAMETERS, useDeadLetterFilters } from "./use-dead-letter-filters.ts";
 

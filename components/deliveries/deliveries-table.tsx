@@ -1,7 +1,6 @@
 "use client";
 /** One page of deliveries. Rows under the pointer or the focus keep their place; new ones are announced. */
 import Link from "next/link";
-import { formatAge } from "#components/ui/age.ts";
 import { ageAt, relativeTo } from "#components/ui/relative.ts";
 import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
@@ -10,6 +9,7 @@ import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.ts
 import { NearTimestamp } from "#components/ui/timestamp.tsx";
 import { reasonWords, resultText, STATE_WORDS } from "#components/ui/words.ts";
 import type { DeliveryRow } from "#db/console/list-deliveries.ts";
+import { formatAge } from "#domain/queue-age.ts";
 import { HeldMark } from "./held-mark.tsx";
 
 export const DELIVERY_COLUMNS: readonly Column[] = [

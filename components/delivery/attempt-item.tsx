@@ -1,11 +1,11 @@
 /** One attempt: what came back, who sent it, and how the next due time was found. */
 import type { ReactNode } from "react";
-import { formatAge } from "#components/ui/age.ts";
 import { formatBytes, formatCount } from "#components/ui/format.ts";
 import { StatusText } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { outcomeWords } from "#components/ui/words.ts";
 import type { AttemptEntry } from "#db/console/read-attempts.ts";
+import { formatAge } from "#domain/queue-age.ts";
 import { retryLines } from "./retry-words.ts";
 import { TimelineItem } from "./timeline-item.tsx";
 

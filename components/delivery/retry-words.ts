@@ -1,6 +1,7 @@
 /** How the delay before the next attempt came about, as sentences. Everything is told from what the attempt stored. */
-import { formatAge } from "#components/ui/age.ts";
+
 import type { AttemptEntry } from "#db/console/read-attempts.ts";
+import { formatAge } from "#domain/queue-age.ts";
 
 const READ: Readonly<Record<string, string>> = {
   seconds: "read as seconds",

@@ -2,7 +2,6 @@
 /** One region's age picture with its heading, and what stands in its place when there are no samples. */
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { formatAge } from "#components/ui/age.ts";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { Skeleton } from "#components/ui/skeleton.tsx";
@@ -10,6 +9,7 @@ import { StatusText } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { AgeSeries } from "#db/console/read-age-series.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
+import { formatAge } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
 
 export interface AgeFigureProps {

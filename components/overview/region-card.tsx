@@ -1,5 +1,4 @@
 "use client";
-import { formatAge } from "#components/ui/age.ts";
 import { formatCount, plural } from "#components/ui/format.ts";
 /** The numbers of one region. Ages and counts are never summed over regions. */
 import { Notice } from "#components/ui/notice.tsx";
@@ -9,6 +8,7 @@ import { StatusBadge, type Tone } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { Overview, RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
+import { formatAge } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
 import { HELD_WORDS } from "./held-words.ts";
 import { Tile } from "./tile.tsx";
@@ -96,9 +96,7 @@ function RegionTiles({ region, data, overview }: TilesProps) {
       <Tile
         label="Dead letters"
         value={bounded(data.deadLetters.count, overview.countLimit)}
-        note={
-          data.deadLetters.oldestMs === null ? "none waits" : `oldest ${formatAge(data.deadLetters.oldestMs)}`
-        }
+        note={data.deadLetters.count === 0 ? "none waits" : `oldest ${formatAge(data.deadLetters.oldestMs)}`}
         href={`/dead-letters?region=${region}`}
         testId="dead-letters"
       />
@@ -108,16 +106,13 @@ function RegionTiles({ region, data, overview }: TilesProps) {
 }
 
 function FirstAttemptTile({ data, overview }: Omit<TilesProps, "region">) {
-  const worst = data.verdict.firstAttempt;
-  if (worst === null)
-    return <Tile label="First attempt age" value="None" note="nothing waits" testId="first-attempt" />;
-  const { firstAttemptTargetMs, firstAttemptWarnMs } = overview.objectives[worst.serviceClass];
+  const { serviceClass, oldestMs, targetMs } = data.verdict.firstAttempt;
   return (
     <Tile
       label="First attempt age"
-      value={formatAge(worst.oldestMs)}
-      note={`${worst.serviceClass}, target ${targetText(firstAttemptTargetMs)}`}
-      tone={toneOf(worst.oldestMs, firstAttemptWarnMs, firstAttemptTargetMs)}
+      value={formatAge(oldestMs)}
+      note={oldestMs === 0 ? "nothing waits" : `${serviceClass}, target ${targetText(targetMs)}`}
+      tone={toneOf(oldestMs, overview.objectives[serviceClass].firstAttemptWarnMs, targetMs)}
       testId="first-attempt"
     />
   );
@@ -128,9 +123,9 @@ function DueTile({ data, overview }: Omit<TilesProps, "region">) {
   return (
     <Tile
       label="Due, unclaimed"
-      value={oldestMs === null ? "None" : formatAge(oldestMs)}
-      note={oldestMs === null ? "nothing waits" : `oldest of ${formatCount(count)}`}
-      tone={oldestMs === null ? "neutral" : toneOf(oldestMs, overview.dueLag.warnMs, overview.dueLag.pageMs)}
+      value={formatAge(oldestMs)}
+      note={count === 0 ? "nothing waits" : `oldest of ${formatCount(count)}`}
+      tone={toneOf(oldestMs, overview.dueLag.warnMs, overview.dueLag.pageMs)}
       testId="due"
     />
   );
@@ -143,9 +138,15 @@ function HeldTile({ data }: { data: RegionOverview }) {
   const others = data.held.length - 1;
   return (
     <Tile
-      label={`Held: ${HELD_WORDS[first.why] ?? first.why}${others > 0 ? ` +${others}` : ""}`}
+      label={
+        <>
+          <span className="sr-only">Held apart: </span>
+          {capital(HELD_WORDS[first.why] ?? first.why)}
+          {others > 0 ? ` +${others}` : ""}
+        </>
+      }
       value={formatCount(count)}
-      note={first.oldestMs === null ? undefined : `oldest ${formatAge(first.oldestMs)}`}
+      note={`oldest ${formatAge(first.oldestMs)}`}
       tone="held"
       testId="held"
     />

@@ -5,7 +5,6 @@ import { Gauge, PauseCircle, TimerReset } from "lucide-react";
  * work behind a gate, a rate or a cap stays in the lag. Lines under the pointer or the focus do not move.
  */
 import Link from "next/link";
-import { formatAge } from "#components/ui/age.ts";
 import { Button } from "#components/ui/button.tsx";
 import { formatCount, plural } from "#components/ui/format.ts";
 import { Notice } from "#components/ui/notice.tsx";
@@ -17,6 +16,7 @@ import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { MatrixRow } from "#db/console/queue-summary.ts";
 import type { Overview } from "#db/console/read-overview.ts";
+import { formatAge } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
 import { HELD_WORDS } from "./held-words.ts";
 import { toneOf } from "./region-card.tsx";
@@ -115,7 +115,7 @@ function MatrixLine({ line, overview }: { line: Line; overview: Overview }) {
       <Cell align="right">
         <Age
           ms={line.due.oldestMs}
-          tone={toneOf(line.due.oldestMs ?? 0, overview.dueLag.warnMs, overview.dueLag.pageMs)}
+          tone={toneOf(line.due.oldestMs, overview.dueLag.warnMs, overview.dueLag.pageMs)}
         />
       </Cell>
       <Count value={line.due.count} />
@@ -145,8 +145,8 @@ function MatrixLine({ line, overview }: { line: Line; overview: Overview }) {
 }
 
 function FirstAttemptAge({ line, overview }: { line: Line; overview: Overview }) {
-  if (line.firstAttemptMs === null || line.firstAttemptClass === null) return <Nothing />;
-  const { firstAttemptWarnMs, firstAttemptTargetMs } = overview.objectives[line.firstAttemptClass];
+  const { firstAttemptWarnMs, firstAttemptTargetMs } =
+    overview.objectives[line.firstAttemptClass ?? "routine"];
   return (
     <Age
       ms={line.firstAttemptMs}
@@ -168,8 +168,8 @@ function TenantState({ line }: { line: Line }) {
   }
 }
 
-function Age({ ms, tone }: { ms: number | null; tone: Tone }) {
-  if (ms === null) return <Nothing />;
+function Age({ ms, tone }: { ms: number; tone: Tone }) {
+  if (ms === 0) return <span className="text-faint">{formatAge(0)}</span>;
   if (tone === "neutral") return formatAge(ms);
   return <StatusText tone={tone} label={formatAge(ms)} className="font-medium" />;
 }
@@ -216,7 +216,7 @@ function leftOutOf(overview: Overview | null, shown: number): number {
 }
 
 function worstOf(row: MatrixRow): number {
-  return Math.max(row.firstAttemptMs ?? 0, row.due.oldestMs ?? 0);
+  return Math.max(row.firstAttemptMs, row.due.oldestMs);
 }
 
 function capital(text: string): string {

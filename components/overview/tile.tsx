@@ -5,7 +5,7 @@ import { cx } from "#components/ui/cx.ts";
 import { type Tone, ToneIcon, toneText } from "#components/ui/status.tsx";
 
 export interface TileProps {
-  label: string;
+  label: ReactNode;
   value: ReactNode;
   note?: ReactNode;
   /** Anything but neutral adds an icon, so that the colour is never alone. */

@@ -2,12 +2,13 @@
  * The verdict of a region in words. Green is said only when the region answered, is inside its objectives and the answer
  * is fresh; everything else is named for what it is.
  */
-import { formatAge } from "#components/ui/age.ts";
+
 import { plural } from "#components/ui/format.ts";
 import type { Tone } from "#components/ui/status.tsx";
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import type { VerdictLevel } from "#db/console/verdict.ts";
+import { formatAge } from "#domain/queue-age.ts";
 
 export interface VerdictWords {
   tone: Tone;
@@ -45,19 +46,19 @@ export function wordsFor(answer: RegionAnswer<RegionOverview>, stale: boolean): 
 }
 
 function mainOf(region: RegionOverview, asOf: string): string {
-  const { verdict, due, dueLagText } = { ...region, dueLagText: formatAge(region.due.oldestMs ?? 0) };
-  const first = verdict.firstAttempt;
+  const { verdict, due } = region;
+  const { oldestMs, targetMs } = verdict.firstAttempt;
   const firstText =
-    first === null
+    oldestMs === 0
       ? "Nothing waits for its first attempt."
-      : `Oldest first attempt ${formatAge(first.oldestMs)} (target ${targetText(first.targetMs)}).`;
+      : `Oldest first attempt ${formatAge(oldestMs)} (target ${targetText(targetMs)}).`;
   switch (verdict.because) {
     case "no_worker":
       return `${silentWorkers(region, asOf)} ${firstText}`;
     case "draining":
       return `${region.draining?.reason ?? "No reason was written down."} ${firstText}`;
     case "due_lag":
-      return `Oldest due work has waited ${dueLagText} for a worker, ${plural(due.count, "delivery", "deliveries")} in all.`;
+      return `Oldest due work has waited ${formatAge(due.oldestMs)} for a worker, ${plural(due.count, "delivery", "deliveries")} in all.`;
     default:
       return firstText;
   }

@@ -50,7 +50,7 @@ export function Verdict({ answers, stale }: VerdictProps) {
 
 /** Keeps "6 m 12 s" on one line. */
 function unbroken(text: string): string {
-  return text.replace(/\d+(?:\.\d+)? [dhms](?: \d+ [hms])?\b/g, (age) => age.replaceAll(" ", "\u00a0"));
+  return text.replace(/\d+ (?:[dhms]|ms)(?: \d+ [hms])?\b/g, (age) => age.replaceAll(" ", "\u00a0"));
 }
 
 /** Two lines of the final height. */

@@ -1,5 +1,5 @@
 /** Where a moment lies against another, in words: "in 2 m 5 s", "3 s ago". Both must come from the same clock. */
-import { formatAge } from "./age.ts";
+import { formatAge } from "#domain/queue-age.ts";
 
 /** `asOf` is the database time of the answer. */
 export function relativeTo(iso: string, asOf: string): string {

@@ -44,7 +44,7 @@ export function Table({ caption, columns, children, busy = false, className }: T
                 key={column.key}
                 scope="col"
                 className={cx(
-                  "whitespace-nowrap px-3 font-medium text-faint first:pl-4 last:pr-4",
+                  "whitespace-nowrap px-2.5 font-medium text-faint first:pl-4 last:pr-4",
                   column.align === "right" ? "text-right" : "text-left",
                   column.className,
                 )}
@@ -83,7 +83,7 @@ export function Cell({
   return (
     <td
       className={cx(
-        "whitespace-nowrap px-3 first:pl-4 last:pr-4",
+        "whitespace-nowrap px-2.5 first:pl-4 last:pr-4",
         align === "right" ? "text-right" : "text-left",
         className,
       )}
@@ -96,7 +96,7 @@ export function Cell({
 /** The cell that names its row. */
 export function HeadCell({ children, className }: { children: ReactNode; className?: string }) {
   return (
-    <th scope="row" className={cx("whitespace-nowrap px-3 text-left font-normal first:pl-4", className)}>
+    <th scope="row" className={cx("whitespace-nowrap px-2.5 text-left font-normal first:pl-4", className)}>
       {children}
     </th>
   );

@@ -6,7 +6,7 @@
 import type { DeliveryState, Lane, ServiceClass } from "#domain/delivery.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
-import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerFacts, blockersOf } from "./blockers.ts";
+import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerRow, blockersOf } from "./blockers.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import {
   type DestinationName,
@@ -57,7 +57,7 @@ export interface DeliveryRow {
   createdAt: string;
   dueAt: string;
   finishedAt: string | null;
-  /** Named only for a waiting delivery that is due: what it waits for. */
+  /** Named only for a waiting delivery that is due: what holds it. */
   held: Blocker[];
 }
 
@@ -122,14 +122,14 @@ function conditionsOf(filter: DeliveryFilter): {
 }
 
 const SHARED_COLUMNS = `b.id, b.tenant_id, b.destination_id, b.event_type, b.service_class, b.attempts,
-  b.last_outcome, b.last_status, b.created_at, b.due_at`;
+  b.last_outcome, b.last_status, b.created_at, b.due_at, b.replay_batch_id`;
 
 /** The three tables that hold deliveries, each with the columns that it names in its own way. */
 const BRANCHES = {
   live: `SELECT ${SHARED_COLUMNS}, b.state::text AS state, b.lane::text AS lane, NULL::text AS reason,
            NULL::timestamptz AS finished_at FROM sluice.delivery b`,
-  dead: `SELECT ${SHARED_COLUMNS}, 'dead', NULL, b.reason, b.died_at FROM sluice.dead_letter b`,
-  archived: `SELECT ${SHARED_COLUMNS}, b.state, NULL, b.reason, b.finished_at FROM sluice.delivery_archive b`,
+  dead: `SELECT ${SHARED_COLUMNS}, 'dead' AS state, NULL AS lane, b.reason, b.died_at AS finished_at FROM sluice.dead_letter b`,
+  archived: `SELECT ${SHARED_COLUMNS}, b.state, NULL AS lane, b.reason, b.finished_at FROM sluice.delivery_archive b`,
 } as const;
 
 function pageStatement(
@@ -180,7 +180,7 @@ function stateTerm(branch: keyof typeof BRANCHES, parameter: string): string {
   return branch === "live" ? `b.state = ${parameter}::sluice.delivery_state` : `b.state = ${parameter}`;
 }
 
-interface PageRow extends NameRow, BlockerFacts {
+interface PageRow extends NameRow, BlockerRow {
   id: string;
   event_type: string;
   service_class: ServiceClass;
@@ -196,8 +196,7 @@ interface PageRow extends NameRow, BlockerFacts {
 }
 
 function toRow(row: PageRow, asOf: Date): DeliveryRow {
-  const waiting =
-    (row.state === "ready" || row.state === "delayed") && row.due_at.getTime() <= asOf.getTime();
+  const due = row.due_at.getTime() <= asOf.getTime();
   return {
     id: toPublicId("dlv", row.id),
     tenant: tenantName(row),
@@ -213,6 +212,6 @@ function toRow(row: PageRow, asOf: Date): DeliveryRow {
     createdAt: row.created_at.toISOString(),
     dueAt: row.due_at.toISOString(),
     finishedAt: row.finished_at?.toISOString() ?? null,
-    held: waiting ? blockersOf(row, asOf) : [],
+    held: due ? blockersOf(row, asOf) : [],
   };
 }

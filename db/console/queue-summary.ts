@@ -2,9 +2,10 @@
  * Sums `sluice.queue_age` up for a region and for its tenants. One statement scans the live table once; the rest is
  * arithmetic on its small answer.
  */
-import type { ServiceClass } from "#domain/delivery.ts";
+import { SERVICE_CLASSES, type ServiceClass } from "#domain/delivery.ts";
 import { toPublicId } from "#domain/ids.ts";
-import type { AgedCount, FirstAttempt } from "./ages.ts";
+import type { CountAndAge } from "#domain/queue-age.ts";
+import type { FirstAttempt } from "./ages.ts";
 
 /** The answer of `QUEUE`. Instants are milliseconds since 1970. */
 export interface QueueJson {
@@ -22,6 +23,8 @@ export interface QueueJson {
   held: { why: string; count: number; sinceMs: number | null }[];
   tenants: TenantJson[];
   tenantCount: number;
+  /** Tenants with a first attempt past its target, in whatever class. */
+  tenantsLate: number;
 }
 
 interface TenantJson {
@@ -60,17 +63,22 @@ export interface MatrixRow {
   /** When the state ends by itself, UTC. */
   stateUntil: string | null;
   stateReason: string | null;
-  firstAttemptMs: number | null;
+  firstAttemptMs: number;
+  /** The class of the oldest one; null when none waits. */
   firstAttemptClass: ServiceClass | null;
-  due: AgedCount;
+  due: CountAndAge;
   gated: number;
-  held: AgedCount & { why: string | null };
+  held: CountAndAge & { why: string | null };
   ready: number;
   delayed: number;
   inFlight: number;
-  deadLetters: AgedCount;
+  deadLetters: CountAndAge;
   lastDeliveredAt: string | null;
 }
+
+/** A row of `q` whose oldest first attempt is past the target of its class. */
+const LATE = `q.first_due_at < $1::timestamptz
+  - CASE WHEN q.service_class = 'urgent' THEN $3::integer ELSE $4::integer END * interval '1 millisecond'`;
 
 /**
  * $1 the time of the answer, $2 the most tenants, $3 and $4 the first-attempt targets of urgent and routine in ms.
@@ -114,8 +122,7 @@ export const QUEUE = `
   SELECT json_build_object(
     'classes', coalesce((SELECT json_agg(c) FROM (
       SELECT q.service_class AS "serviceClass", ${ms("min(q.first_due_at)")} AS "firstDueMs",
-             count(DISTINCT q.tenant_id) FILTER (WHERE q.first_due_at < $1::timestamptz
-               - CASE WHEN q.service_class = 'urgent' THEN $3::integer ELSE $4::integer END * interval '1 millisecond') AS "tenantsLate",
+             count(DISTINCT q.tenant_id) FILTER (WHERE ${LATE}) AS "tenantsLate",
              sum(q.due_count) AS "dueCount", ${ms("min(q.due_since)")} AS "dueSinceMs", sum(q.gated_count) AS "gated",
              sum(q.ready) AS "ready", sum(q.delayed) AS "delayed", sum(q.in_flight) AS "inFlight"
         FROM q GROUP BY q.service_class ORDER BY q.service_class) c), '[]'),
@@ -131,6 +138,7 @@ export const QUEUE = `
       'ready', r.ready, 'delayed', r.delayed, 'inFlight', r.in_flight,
       'dead', coalesce(r.dead, 0), 'oldestDiedMs', ${ms("r.oldest_died")}, 'lastDeliveredMs', ${ms("delivered.at")}) ORDER BY r.place)
       FROM ranked r LEFT JOIN delivered ON delivered.tenant_id = r.tenant_id), '[]'),
+    'tenantsLate', (SELECT count(DISTINCT q.tenant_id) FROM q WHERE ${LATE}),
     'tenantCount', (SELECT count(*) FROM per)) AS queue`;
 
 function ms(expression: string): string {
@@ -140,12 +148,13 @@ function ms(expression: string): string {
 /** The region's part of the answer that comes from the live table. */
 export interface QueueSummary {
   firstAttempt: FirstAttempt[];
-  due: AgedCount;
+  due: CountAndAge;
   gated: number;
   ready: number;
   delayed: number;
   inFlight: number;
-  held: ({ why: string } & AgedCount)[];
+  held: ({ why: string } & CountAndAge)[];
+  tenantsLate: number;
 }
 
 /** Sums over the classes; ages are never summed, the oldest counts. */
@@ -154,20 +163,24 @@ export function summarise(queue: QueueJson, asOf: Date): QueueSummary {
   const total = (key: "dueCount" | "gated" | "ready" | "delayed" | "inFlight") =>
     queue.classes.reduce((sum, row) => sum + row[key], 0);
   return {
-    firstAttempt: queue.classes.map((row) => ({
-      serviceClass: row.serviceClass,
-      oldestMs: ageOf(row.firstDueMs, nowMs),
-      tenantsLate: row.tenantsLate,
-    })),
+    firstAttempt: SERVICE_CLASSES.map((serviceClass) => {
+      const row = queue.classes.find((one) => one.serviceClass === serviceClass);
+      return {
+        serviceClass,
+        oldestMs: ageOf(row?.firstDueMs ?? null, nowMs),
+        tenantsLate: row?.tenantsLate ?? 0,
+      };
+    }),
     due: {
       count: total("dueCount"),
-      oldestMs: oldest(queue.classes.map((row) => ageOf(row.dueSinceMs, nowMs))),
+      oldestMs: Math.max(0, ...queue.classes.map((row) => ageOf(row.dueSinceMs, nowMs))),
     },
     gated: total("gated"),
     ready: total("ready"),
     delayed: total("delayed"),
     inFlight: total("inFlight"),
     held: queue.held.map((row) => ({ why: row.why, count: row.count, oldestMs: ageOf(row.sinceMs, nowMs) })),
+    tenantsLate: queue.tenantsLate,
   };
 }
 
@@ -205,15 +218,11 @@ function stateOf(row: TenantJson): Pick<MatrixRow, "state" | "stateUntil" | "sta
   return { state: "active", stateUntil: null, stateReason: null };
 }
 
-function ageOf(momentMs: number | null, nowMs: number): number | null {
-  return momentMs === null ? null : Math.max(0, Math.round(nowMs - momentMs));
+/** No moment means that nothing waits: an age of 0. */
+function ageOf(momentMs: number | null, nowMs: number): number {
+  return momentMs === null ? 0 : Math.max(0, Math.round(nowMs - momentMs));
 }
 
 function isoOf(momentMs: number | null): string | null {
   return momentMs === null ? null : new Date(momentMs).toISOString();
-}
-
-function oldest(ages: readonly (number | null)[]): number | null {
-  const known = ages.filter((age) => age !== null);
-  return known.length === 0 ? null : Math.max(...known);
 }

@@ -7,7 +7,14 @@ import type { DeliveryState, Lane, ServiceClass } from "#domain/delivery.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
-import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerFacts, blockersOf } from "./blockers.ts";
+import {
+  BLOCKER_COLUMNS,
+  BLOCKER_JOINS,
+  type Blocker,
+  type BlockerRow,
+  blockersOf,
+  earliestOf,
+} from "./blockers.ts";
 import {
   type DestinationName,
   destinationName,
@@ -46,8 +53,10 @@ export interface DeliveryDetail {
   leasedBy: string | null;
   finishedAt: string | null;
   payload: { sizeBytes: number; contentType: string | null; erasedAt: string | null };
-  /** What stands in the way at this moment; empty for a delivery that is leased or terminal. */
+  /** What stands in the way at this moment, its due time included; empty for a delivery that is leased or has ended. */
   blockers: Blocker[];
+  /** Earliest moment at which it can leave; null when that is not known, or when it no longer waits. */
+  earliestAt: string | null;
 }
 
 export interface DeliveryAnswer {
@@ -92,7 +101,7 @@ async function find(sql: Reader, asOf: Date, id: string): Promise<Found | null> 
 }
 
 const SHARED = `b.id, b.region, b.tenant_id, b.destination_id, b.payload_id, b.payload_bytes, b.event_type, b.service_class,
-  b.idempotency_key, b.traceparent, b.attempts, b.failures, b.throttles, b.cycle, b.created_at, b.first_due_at, b.due_at`;
+  b.idempotency_key, b.traceparent, b.attempts, b.failures, b.throttles, b.cycle, b.created_at, b.first_due_at, b.due_at, b.replay_batch_id`;
 
 const DETAIL = `
   WITH d AS MATERIALIZED (
@@ -113,7 +122,7 @@ const DETAIL = `
     LEFT JOIN sluice.worker_process w ON w.id = d.leased_by
    LIMIT 1`;
 
-interface DetailRow extends NameRow, BlockerFacts {
+interface DetailRow extends NameRow, BlockerRow {
   id: string;
   region: Region;
   payload_bytes: number;
@@ -145,6 +154,7 @@ interface DetailRow extends NameRow, BlockerFacts {
 
 function toDetail(row: DetailRow, asOf: Date): DeliveryDetail {
   const waiting = row.state === "ready" || row.state === "delayed";
+  const blockers = blockersOf(row, asOf);
   return {
     id: toPublicId("dlv", row.id),
     region: row.region,
@@ -175,7 +185,8 @@ function toDetail(row: DetailRow, asOf: Date): DeliveryDetail {
       contentType: row.payload_content_type,
       erasedAt: row.payload_erased_at?.toISOString() ?? null,
     },
-    blockers: waiting ? blockersOf(row, asOf) : [],
+    blockers,
+    earliestAt: waiting ? earliestOf(blockers, asOf) : null,
   };
 }
 

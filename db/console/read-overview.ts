@@ -4,8 +4,9 @@
  * A region that does not answer has no numbers; it must never show up as zeros.
  */
 import type { ServiceClass } from "#domain/delivery.ts";
+import type { CountAndAge } from "#domain/queue-age.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
-import type { AgedCount, FirstAttempt } from "./ages.ts";
+import type { FirstAttempt } from "./ages.ts";
 import { DUE_LAG, HEARTBEAT_LIMIT_MS, OBJECTIVES, type Objective } from "./objectives.ts";
 import { type MatrixRow, QUEUE, type QueueJson, summarise, toMatrix } from "./queue-summary.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
@@ -20,7 +21,7 @@ export interface RegionOverview {
   verdict: Verdict;
   firstAttempt: FirstAttempt[];
   /** Waiting rows whose moment has come and that nobody claimed; held work is not among them. */
-  due: AgedCount;
+  due: CountAndAge;
   /** Due work whose destination's gate is shut. */
   gated: number;
   ready: number;
@@ -29,8 +30,8 @@ export interface RegionOverview {
   /** Slots of the workers that are running. */
   slots: number;
   completed: { lastHour: number; total: number };
-  deadLetters: AgedCount;
-  held: ({ why: string } & AgedCount)[];
+  deadLetters: CountAndAge;
+  held: ({ why: string } & CountAndAge)[];
   pausedTenants: number;
   workers: { running: number; lastHeartbeatAt: string | null };
   draining: { since: string | null; reason: string | null } | null;
@@ -61,14 +62,14 @@ async function overviewOf(sql: Reader, asOf: Date): Promise<RegionOverview> {
   const [queue] = await sql<{ queue: QueueJson }>(QUEUE, [asOf, MATRIX_ROWS, ...targets()]);
   const [facts] = await sql<FactsRow>(FACTS, [asOf, COUNT_LIMIT + 1, HEARTBEAT_LIMIT_MS]);
   if (queue === undefined || facts === undefined) throw new Error("the overview statements returned no row");
-  const summary = summarise(queue.queue, asOf);
+  const { tenantsLate, ...summary } = summarise(queue.queue, asOf);
   const workers = { running: facts.running, lastHeartbeatAt: facts.last_heartbeat_at?.toISOString() ?? null };
   const draining = facts.draining
     ? { since: facts.drained_at?.toISOString() ?? null, reason: facts.drain_reason }
     : null;
   return {
     ...summary,
-    verdict: judgeRegion({ ...summary, running: facts.running, draining: facts.draining }),
+    verdict: judgeRegion({ ...summary, tenantsLate, running: facts.running, draining: facts.draining }),
     slots: facts.slots,
     completed: { lastHour: facts.completed_hour, total: facts.completed_total },
     deadLetters: { count: facts.dead, oldestMs: ageMs(facts.oldest_died_at, asOf) },
@@ -85,8 +86,8 @@ function targets(): [number, number] {
   return [OBJECTIVES.urgent.firstAttemptTargetMs, OBJECTIVES.routine.firstAttemptTargetMs];
 }
 
-function ageMs(moment: Date | null, asOf: Date): number | null {
-  return moment === null ? null : Math.max(0, asOf.getTime() - moment.getTime());
+function ageMs(moment: Date | null, asOf: Date): number {
+  return moment === null ? 0 : Math.max(0, asOf.getTime() - moment.getTime());
 }
 
 const ALIVE = "state = 'running' AND heartbeat_at > $1::timestamptz - $3::integer * interval '1 millisecond'";

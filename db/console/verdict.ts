@@ -3,7 +3,8 @@
  * for later are fine, a handful overdue is not.
  */
 import type { ServiceClass } from "#domain/delivery.ts";
-import type { AgedCount, FirstAttempt } from "./ages.ts";
+import type { CountAndAge } from "#domain/queue-age.ts";
+import type { FirstAttempt } from "./ages.ts";
 import { DUE_LAG, OBJECTIVES } from "./objectives.ts";
 
 /**
@@ -16,14 +17,15 @@ export interface Verdict {
   level: VerdictLevel;
   /** What decided it. */
   because: "first_attempt" | "due_lag" | "no_worker" | "draining" | null;
-  /** The first attempt that is worst against its target, if any waits. */
-  firstAttempt: { serviceClass: ServiceClass; oldestMs: number; targetMs: number } | null;
+  /** The first attempt that is worst against its target; age 0 when none waits. */
+  firstAttempt: { serviceClass: ServiceClass; oldestMs: number; targetMs: number };
   tenantsAffected: number;
 }
 
 export interface VerdictFacts {
   firstAttempt: readonly FirstAttempt[];
-  due: AgedCount;
+  due: CountAndAge;
+  tenantsLate: number;
   running: number;
   draining: boolean;
 }
@@ -33,15 +35,14 @@ export function judgeRegion(facts: VerdictFacts): Verdict {
   const worst = worstFirstAttempt(facts.firstAttempt);
   const shared = {
     firstAttempt: worst,
-    tenantsAffected: facts.firstAttempt.reduce((sum, row) => sum + row.tenantsLate, 0),
+    tenantsAffected: facts.tenantsLate,
   };
   if (facts.draining) return { ...shared, level: "draining", because: "draining" };
   if (facts.running === 0) return { ...shared, level: "stopped", because: "no_worker" };
-  const dueMs = facts.due.oldestMs ?? 0;
-  if (worst !== null && worst.oldestMs > worst.targetMs)
-    return { ...shared, level: "late", because: "first_attempt" };
+  const dueMs = facts.due.oldestMs;
+  if (worst.oldestMs > worst.targetMs) return { ...shared, level: "late", because: "first_attempt" };
   if (dueMs > DUE_LAG.pageMs) return { ...shared, level: "late", because: "due_lag" };
-  if (worst !== null && worst.oldestMs > OBJECTIVES[worst.serviceClass].firstAttemptWarnMs) {
+  if (worst.oldestMs > OBJECTIVES[worst.serviceClass].firstAttemptWarnMs) {
     return { ...shared, level: "slow", because: "first_attempt" };
   }
   if (dueMs > DUE_LAG.warnMs) return { ...shared, level: "slow", because: "due_lag" };
@@ -49,12 +50,14 @@ export function judgeRegion(facts: VerdictFacts): Verdict {
 }
 
 function worstFirstAttempt(rows: readonly FirstAttempt[]): Verdict["firstAttempt"] {
-  let worst: Verdict["firstAttempt"] = null;
+  let worst = against("routine", 0);
   for (const { serviceClass, oldestMs } of rows) {
-    if (oldestMs === null) continue;
-    const candidate = { serviceClass, oldestMs, targetMs: OBJECTIVES[serviceClass].firstAttemptTargetMs };
-    if (worst === null || candidate.oldestMs / candidate.targetMs > worst.oldestMs / worst.targetMs)
-      worst = candidate;
+    const candidate = against(serviceClass, oldestMs);
+    if (candidate.oldestMs / candidate.targetMs > worst.oldestMs / worst.targetMs) worst = candidate;
   }
   return worst;
+}
+
+function against(serviceClass: ServiceClass, oldestMs: number): Verdict["firstAttempt"] {
+  return { serviceClass, oldestMs, targetMs: OBJECTIVES[serviceClass].firstAttemptTargetMs };
 }

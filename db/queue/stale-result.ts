@@ -25,7 +25,7 @@ const KEEP = `
   SELECT $1, rc.region, $2, $3, $4, $5, $6, $7, 'stale_result', $8, $9, $10,
          to_timestamp($11::float8 / 1000), to_timestamp($12::float8 / 1000), $13, 'stale_result', 'ignored', $14, $15, $16, $17
     FROM sluice.region_control rc
-   WHERE NOT EXISTS (SELECT 1 FROM sluice.attempt a WHERE a.delivery_id = $2 AND a.lease_token = $10)
+   WHERE NOT EXISTS (SELECT 1 FROM sluice.attempt a WHERE a.delivery_id = $2 AND a.lease_token = $10 AND a.kind <> 'lease_expired')
   RETURNING 1`;
 
 /** "repeat" when this token's result already stands, "stale" when it was kept as a late result. */

@@ -16,8 +16,8 @@ export interface HoldSweepTask {
   readonly crontab: string;
 }
 
-export interface HoldSweepDependencies {
-  readonly prisma: PrismaClient;
+export interface HoldSweepOptions {
+  /** Told after a sweep that wrote deliveries. */
   readonly hinter?: Pick<Hinter, "hint">;
   /** Time between two ticks of a minute, in milliseconds. Default 5 s; 0 leaves only cron's. */
   readonly repeatMs?: number;
@@ -28,17 +28,24 @@ const MINUTE_MS = 60_000;
 /** Cron starts the next minute's row of ticks; this one ends by itself. */
 const MAX_REPEATS = 60;
 
-/** The task, its identifier and its crontab line for one region. */
-export function holdSweepTask(region: Region, dependencies: HoldSweepDependencies): HoldSweepTask {
+/**
+ * The task, its identifier and its crontab line for one region.
+ * @param prisma a client of that region's database
+ */
+export function holdSweepTask(
+  region: Region,
+  prisma: PrismaClient,
+  options: HoldSweepOptions = {},
+): HoldSweepTask {
   const identifier = `hold-sweep-${region}`;
-  const repeatMs = dependencies.repeatMs ?? DEFAULT_REPEAT_MS;
+  const repeatMs = options.repeatMs ?? DEFAULT_REPEAT_MS;
   const repeats = repeatMs > 0 ? Math.min(MAX_REPEATS, Math.ceil(MINUTE_MS / repeatMs) - 1) : 0;
   return {
     identifier,
     crontab: `* * * * * ${identifier} ?jobKey=${identifier}&max=1`,
     task: async (payload, helpers) => {
       const tick = tickOf(payload);
-      await sweep(dependencies.prisma, { region, hinter: dependencies.hinter, signal: helpers.abortSignal });
+      await sweep(prisma, { region, hinter: options.hinter, signal: helpers.abortSignal });
       if (tick >= repeats || helpers.abortSignal.aborted) return;
       // Planned, not slept: no slot of the worker is held meanwhile. Cron's next job takes over the same key.
       await helpers.addJob(

@@ -21,6 +21,8 @@ export interface TrafficSettings {
   readonly receiver: Pick<ReceiverClient, "health" | "setSecret" | "url">;
   readonly openSecret: OpenSecret;
   readonly say: (line: string) => void;
+  /** Time between two lines. Default 10 s. */
+  readonly reportEveryMs?: number;
 }
 
 export interface RunningTraffic {
@@ -47,7 +49,7 @@ export function startTraffic(settings: TrafficSettings): RunningTraffic {
   const running = [
     ...regions.map(({ traffic }) => traffic.run(signal)),
     ...settings.regions.map(({ prisma }) => keepPublishing(prisma, settings, signal)),
-    every(REPORT_EVERY_MS, signal, () => {
+    every(settings.reportEveryMs ?? REPORT_EVERY_MS, signal, () => {
       settings.say(regions.map(({ region, traffic }) => lineOf(region, traffic.takeCounts())).join("; "));
     }),
   ];

@@ -22,6 +22,10 @@ BEGIN
   IF p_lease_ms NOT BETWEEN 1000 AND 3600000 OR cardinality(p_lanes) > 256 THEN
     RAISE EXCEPTION 'claim: lease of % ms or % entries is out of bounds', p_lease_ms, cardinality(p_lanes) USING ERRCODE = 'invalid_parameter_value';
   END IF;
+  -- At a stricter level the statements below would share one snapshot, taken before the lock.
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE EXCEPTION 'claim: needs READ COMMITTED, not %', current_setting('transaction_isolation') USING ERRCODE = 'invalid_transaction_state';
+  END IF;
   -- One claim at a time in the region. The statements below take their snapshots after the lock is ours, so they see
   -- every claim before this one. Two-integer form; migrations use the one-bigint form.
   PERFORM pg_advisory_xact_lock(5301, 1);
@@ -48,10 +52,10 @@ BEGIN
                 WHEN x.paused_at IS NOT NULL AND x.pause_until > v_now THEN 'destination_paused'
                 WHEN x.disabled_at IS NOT NULL THEN 'destination_disabled'
                 WHEN s.hold_until > v_now THEN 'gate' END AS blocker,
-           CASE WHEN s.hold_until > v_now THEN s.hold_until
-                WHEN t.pause_until > v_now THEN t.pause_until
-                WHEN x.pause_until > v_now THEN x.pause_until END AS blocked_until,
-           x.rate_per_second, x.rate_burst, greatest(coalesce(s.rate_tat, v_now), v_now) AS tat,
+           s.hold_until, t.pause_until AS tenant_pause_until, x.pause_until AS destination_pause_until,
+           x.rate_per_second, x.rate_burst, s.rate_tat AS stored_tat,
+           -- Never further ahead than a full burst: a raised rate counts at once, whatever was spent at the old one.
+           greatest(v_now, least(coalesce(s.rate_tat, v_now), v_now + x.rate_burst / x.rate_per_second * interval '1 second')) AS tat,
            -- A gate that has opened lets one probe through until it has an outcome.
            CASE WHEN s.probing THEN 1
                 ELSE least(coalesce(x.concurrency_limit, v_control.default_destination_concurrency), s.adaptive_limit) END
@@ -64,9 +68,9 @@ BEGIN
       LEFT JOIN sluice.destination_state s ON s.destination_id = e.destination_id
   ), rated AS (
     SELECT g.*,
-           -- GCRA: n tokens fit while tat + n/rate <= now + burst/rate. A microsecond of tolerance for the interval's rounding.
-           CASE WHEN g.rate_per_second IS NULL THEN g.wanted
-                ELSE least(g.wanted, floor(g.rate_burst - extract(epoch FROM g.tat - v_now) * g.rate_per_second + 0.000001)::integer) END AS tokens
+           -- GCRA: n tokens fit while tat + n/rate <= now + burst/rate. A millionth of tolerance for the interval's rounding. Null: no rate.
+           CASE WHEN g.rate_per_second IS NOT NULL THEN
+             greatest(0, floor(g.rate_burst - extract(epoch FROM g.tat - v_now) * g.rate_per_second + 0.000001))::integer END AS tokens
       FROM guarded g
   ), by_destination AS (
     -- Cumulative over the entries of the call: two entries of one destination share its room and its tokens.
@@ -107,39 +111,47 @@ BEGIN
     RETURNING d.id, c.ord, d.destination_id
   ), spent AS (
     INSERT INTO sluice.destination_state AS s (destination_id, region, rate_tat)
-    SELECT n.destination_id, v_control.region, v_now + n.n / x.rate_per_second * interval '1 second'
-      FROM (SELECT l.destination_id, count(*) AS n FROM leased l GROUP BY 1) n
-      JOIN sluice.destination x ON x.id = n.destination_id
-     WHERE x.rate_per_second IS NOT NULL
-     ORDER BY n.destination_id
-    ON CONFLICT (destination_id) DO UPDATE
-      SET rate_tat = greatest(coalesce(s.rate_tat, v_now), v_now) + (EXCLUDED.rate_tat - v_now)
+    SELECT c.destination_id, v_control.region, min(c.tat) + count(l.id) / min(c.rate_per_second) * interval '1 second'
+      FROM clipped c LEFT JOIN leased l ON l.ord = c.ord
+     WHERE c.rate_per_second IS NOT NULL
+     GROUP BY 1
+    -- The cut is stored also when nothing was taken: else it would move along with the clock and no token would ever come.
+    HAVING count(l.id) > 0 OR bool_or(c.stored_tat > c.tat)
+     ORDER BY 1
+    -- Only claims write rate_tat, and only one claim runs at a time.
+    ON CONFLICT (destination_id) DO UPDATE SET rate_tat = EXCLUDED.rate_tat
     RETURNING 1
   ), taken AS MATERIALIZED (SELECT l.ord, count(*)::integer AS n FROM leased l GROUP BY 1
   ), seen AS MATERIALIZED (SELECT p.ord, count(*)::integer AS n FROM picked p GROUP BY 1
   ), counted AS (
     SELECT c.*, coalesce(k.n, 0) AS n, coalesce(n.n, 0) AS found
       FROM clipped c LEFT JOIN taken k ON k.ord = c.ord LEFT JOIN seen n ON n.ord = c.ord
-  ), summary AS (
+  ), judged AS (
     -- No blocker and fewer rows than wanted means that the lane ran dry.
-    SELECT c.ord, c.n,
+    SELECT c.*,
            CASE WHEN c.blocker IS NOT NULL THEN c.blocker
                 WHEN c.found > c.n THEN 'deferred'
                 WHEN c.n < c.k OR c.k = c.wanted THEN NULL
-                WHEN c.tokens < c.wanted AND c.tokens <= c.destination_room THEN 'rate'
-                WHEN c.allowed < c.wanted THEN 'destination_cap'
-                ELSE 'tenant_cap' END AS blocker,
-           CASE WHEN c.blocker IS NOT NULL THEN c.blocked_until
-                -- When the next token is there, after what this call has spent of the destination's.
-                WHEN c.tokens < c.wanted THEN
-                  c.tat + (coalesce((SELECT count(*) FROM leased l WHERE l.destination_id = c.destination_id), 0) + 1 - c.rate_burst)
-                          / c.rate_per_second * interval '1 second' END AS blocked_until
+                WHEN c.k < c.allowed THEN 'tenant_cap'
+                WHEN c.tokens <= c.destination_room THEN 'rate'
+                ELSE 'destination_cap' END AS why
       FROM counted c
+  ), summary AS (
+    SELECT j.ord, j.n, j.why,
+           CASE j.why
+                WHEN 'gate' THEN j.hold_until
+                WHEN 'tenant_paused' THEN j.tenant_pause_until
+                WHEN 'destination_paused' THEN j.destination_pause_until
+                -- When the next token is there, after what this call has spent of the destination's.
+                WHEN 'rate' THEN
+                  j.tat + (coalesce((SELECT count(*) FROM leased l WHERE l.destination_id = j.destination_id), 0) + 1 - j.rate_burst)
+                          / j.rate_per_second * interval '1 second' END AS ends_at
+      FROM judged j
   )
   SELECT v_now, v_token, v_until,
          (SELECT coalesce(array_agg(l.id ORDER BY l.ord, l.id), '{}') FROM leased l),
-         coalesce(array_agg(y.n ORDER BY y.ord), '{}'), coalesce(array_agg(y.blocker ORDER BY y.ord), '{}'),
-         coalesce(array_agg(y.blocked_until ORDER BY y.ord), '{}')
+         coalesce(array_agg(y.n ORDER BY y.ord), '{}'), coalesce(array_agg(y.why ORDER BY y.ord), '{}'),
+         coalesce(array_agg(y.ends_at ORDER BY y.ord), '{}')
     FROM summary y WHERE (SELECT count(*) FROM spent) >= 0;
 END
 $$;

@@ -4,6 +4,7 @@
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { ClientBase, Pool, QueryResult } from "pg";
+import { onTestFinished } from "vitest";
 import type { ClaimEntry, ClaimRequest } from "#db/queue/claim.ts";
 import type { FinishRow } from "#db/queue/finish.ts";
 import type { LaneKey, Queryable } from "#db/queue/types.ts";
@@ -158,14 +159,20 @@ export async function countRows(pool: Queryable, from: string, values: unknown[]
   return result.rows[0]?.n ?? Number.NaN;
 }
 
-/** A connection of the pool whose transaction a test holds open. */
-export async function openTransaction(pool: Pool): Promise<{ client: ClientBase; commit(): Promise<void>; rollback(): Promise<void> }> {
+/** A connection of the pool whose transaction a test holds open. A test that fails gives it back too. */
+export async function openTransaction(
+  pool: Pool,
+): Promise<{ client: ClientBase; commit(): Promise<void>; rollback(): Promise<void> }> {
   const client = await pool.connect();
-  await client.query("BEGIN");
+  let open = true;
   const end = async (text: string) => {
+    if (!open) return;
+    open = false;
     await client.query(text);
     client.release();
   };
+  onTestFinished(() => end("ROLLBACK"));
+  await client.query("BEGIN");
   return { client, commit: () => end("COMMIT"), rollback: () => end("ROLLBACK") };
 }
 

@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { createPrisma, type PrismaClient } from "#db/prisma.ts";
 import type { Region } from "#domain/region.ts";
-import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { COUNT_WRITTEN, READ_BODY } from "./sql.ts";
 
 export interface TestOutbox {
   database: TestDatabase;
@@ -14,7 +15,7 @@ export interface TestOutbox {
   addTenant(): Promise<string>;
   /** Makes a destination and returns its UUID. */
   addDestination(tenantId: string, fields?: Partial<DestinationFields>): Promise<string>;
-  /** Rows of the four tables that a delivery leaves something in. */
+  /** Rows of the three tables that a delivery leaves something in. */
   counts(): Promise<Counts>;
   /** Body bytes of a payload, or null when there is no such row. */
   readBody(payloadId: string): Promise<Buffer | null>;
@@ -55,18 +56,11 @@ export async function openTestOutbox(region: Region = "us"): Promise<TestOutbox>
       return id;
     },
     counts: async () => {
-      const { rows } = await database.pool.query<Counts>(
-        `SELECT (SELECT count(*) FROM sluice.delivery_key)::integer AS keys,
-                (SELECT count(*) FROM sluice.payload)::integer AS payloads,
-                (SELECT count(*) FROM sluice.delivery)::integer AS deliveries`,
-      );
+      const { rows } = await database.pool.query<Counts>(COUNT_WRITTEN);
       return rows[0] ?? { keys: -1, payloads: -1, deliveries: -1 };
     },
     readBody: async (payloadId) => {
-      const { rows } = await database.pool.query<{ body: Buffer }>(
-        "SELECT body FROM sluice.payload WHERE id = $1",
-        [payloadId],
-      );
+      const { rows } = await database.pool.query<{ body: Buffer }>(READ_BODY, [payloadId]);
       return rows[0]?.body ?? null;
     },
     close: async () => {

@@ -1,0 +1,141 @@
+/** The overview's numbers: the ages that the definitions ask for, the same everywhere, and never a zero for silence. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
+import { type RegionOverview, readOverview } from "./read-overview.ts";
+import { pointConsoleAt, releaseConsole } from "./test-console.ts";
+import { addDelivery, addDestination, addTenant, addWorker, endDelivery } from "./test-rows.ts";
+
+const HOUR_MS = 3_600_000;
+/** Between an insert and the read of its age. */
+const SLACK_MS = 20_000;
+
+let regions: TestRegions;
+let tenantId: string;
+let destinationId: string;
+
+beforeAll(async () => {
+  regions = await createTestRegions();
+  await pointConsoleAt({ us: regions.us.connectionString, eu: regions.eu.connectionString });
+  tenantId = await addTenant(regions.us.pool, "us", "northwind");
+  destinationId = await addDestination(regions.us.pool, "us", tenantId);
+});
+
+afterEach(async () => {
+  await regions.us.pool.query("TRUNCATE sluice.delivery, sluice.dead_letter, sluice.worker_process");
+  await regions.us.pool.query(
+    "UPDATE sluice.tenant SET paused_at = NULL, pause_until = NULL, pause_reason = NULL, paused_by = NULL",
+  );
+});
+
+afterAll(async () => {
+  await releaseConsole();
+  await regions.drop();
+});
+
+async function overview(): Promise<RegionOverview> {
+  const [answer] = (await readOverview(["us"])).regions;
+  if (answer?.status !== "ok") throw new Error(answer?.detail ?? "no answer");
+  return answer.data;
+}
+
+/** The age that the verdict is made of. */
+function firstAge(data: RegionOverview): number {
+  return data.verdict.firstAttempt.oldestMs;
+}
+
+function add(dueInSeconds: number, more: Partial<Parameters<typeof addDelivery>[2]> = {}) {
+  return addDelivery(regions.us.pool, "us", { tenantId, destinationId, dueInSeconds, ...more });
+}
+
+describe("ages", () => {
+  test("SIG-1 a row that is due in ten hours has no age and no lag, whenever it was created", async () => {
+    await add(10 * 3_600);
+    const data = await overview();
+    expect(data.firstAttempt.map((row) => row.oldestMs)).toEqual([0, 0]);
+    expect(data.due).toEqual({ count: 0, oldestMs: 0 });
+    expect(data.ready).toBe(1);
+  });
+
+  test("SIG-1 ten rows that have been due for an hour show an hour, in the region and in the tenant's line", async () => {
+    for (let index = 0; index < 10; index += 1) await add(-3_600);
+    const data = await overview();
+    for (const age of [firstAge(data), data.due.oldestMs, data.tenants[0]?.firstAttemptMs]) {
+      expect(age).toBeGreaterThanOrEqual(HOUR_MS);
+      expect(age).toBeLessThan(HOUR_MS + SLACK_MS);
+    }
+    expect(data.due.count).toBe(10);
+    expect(data.verdict).toMatchObject({ level: "stopped", tenantsAffected: 1 });
+  });
+
+  test("a drained queue shows 0", async () => {
+    const { id } = await add(-60, { state: "leased" });
+    await endDelivery(regions.us.pool, id, "delivered");
+    const data = await overview();
+    expect(data.firstAttempt.map((row) => row.oldestMs)).toEqual([0, 0]);
+    expect([data.due.oldestMs, data.ready, data.delayed, data.inFlight]).toEqual([0, 0, 0, 0]);
+    expect(data.tenants).toEqual([]);
+  });
+
+  test("a leased first attempt still counts in the first-attempt age, and no longer in the due lag", async () => {
+    await add(-30, { state: "leased" });
+    const data = await overview();
+    expect(firstAge(data)).toBeGreaterThanOrEqual(30_000);
+    expect(data.due.count).toBe(0);
+    expect(data.inFlight).toBe(1);
+  });
+
+  test("work that a pause holds stands apart with its own age and is in neither lag", async () => {
+    await add(-120);
+    await regions.us.pool.query(
+      `UPDATE sluice.tenant SET paused_at = clock_timestamp(), pause_until = clock_timestamp() + interval '1 hour',
+              pause_reason = 'maintenance', paused_by = 'test' WHERE id = $1`,
+      [tenantId],
+    );
+    const data = await overview();
+    expect(data.held).toMatchObject([{ why: "tenant_paused", count: 1 }]);
+    expect(data.held[0]?.oldestMs).toBeGreaterThanOrEqual(120_000);
+    expect(data.due.oldestMs).toBe(0);
+    expect(firstAge(data)).toBe(0);
+    expect(data.tenants[0]).toMatchObject({
+      state: "paused",
+      stateReason: "maintenance",
+      held: { count: 1 },
+    });
+  });
+});
+
+describe("verdict", () => {
+  test("green needs a worker that reports: without one the region is stopped, whatever its ages", async () => {
+    expect((await overview()).verdict.level).toBe("stopped");
+    await addWorker(regions.us.pool, "us", { silentSeconds: 60 });
+    expect((await overview()).verdict).toMatchObject({ level: "stopped", because: "no_worker" });
+    await addWorker(regions.us.pool, "us");
+    expect((await overview()).verdict.level).toBe("on_time");
+  });
+
+  test("SIG-5 a million planned rows would raise nothing, one overdue urgent row does", async () => {
+    await addWorker(regions.us.pool, "us");
+    for (let index = 0; index < 20; index += 1) await add(3_600 + index);
+    expect((await overview()).verdict.level).toBe("on_time");
+    await add(-16, { serviceClass: "urgent" });
+    const { verdict } = await overview();
+    expect(verdict).toMatchObject({ level: "late", because: "first_attempt", tenantsAffected: 1 });
+    expect(verdict.firstAttempt).toMatchObject({ serviceClass: "urgent", targetMs: 15_000 });
+  });
+});
+
+describe("dead letters", () => {
+  test("count and oldest are those that wait for a person", async () => {
+    const first = await add(-1, { state: "leased" });
+    const second = await add(-1, { state: "leased" });
+    for (const { id } of [first, second]) await endDelivery(regions.us.pool, id, "dead");
+    await regions.us.pool.query(
+      "UPDATE sluice.dead_letter SET will_not_replay_at = clock_timestamp(), will_not_replay_reason = 'known' WHERE id = $1",
+      [second.id],
+    );
+    const data = await overview();
+    expect(data.deadLetters.count).toBe(1);
+    expect(data.deadLetters.oldestMs).toBeLessThan(SLACK_MS);
+    expect(data.tenants[0]?.deadLetters.count).toBe(1);
+  });
+});

@@ -1,0 +1,130 @@
+/**
+ * The whole system for the browser tests: demo merchants in both regions, the receiver, a worker per region, the demo's
+ * traffic and the console, all as real processes on real databases. Started once per test process and stopped with it.
+ */
+import { test as base } from "@playwright/test";
+import type { Pool } from "pg";
+import { createPool } from "#db/pool.ts";
+import { createPrisma, type PrismaClient } from "#db/prisma.ts";
+import { type ReceiverProcess, spawnReceiver } from "#demo/receiver/spawn.ts";
+import { REGIONS, type Region } from "#domain/region.ts";
+import { seedRegion } from "#prisma/seed.ts";
+import { findFreePort } from "#scripts/lib/embedded-postgres.ts";
+import { TEST_KEYRING, TEST_SECRET_KEYS } from "#tests/support/factories.ts";
+import { type E2eConfig, readE2eConfig } from "../config.ts";
+import { answers, type Child, startChild } from "./child.ts";
+
+const POOL_MAX = 4;
+/** Deliveries per second and region: enough to see movement, little enough for two cores. */
+const TRAFFIC_RATE = "10";
+const WORLD_TIMEOUT_MS = 180_000;
+
+export interface RegionHandle {
+  pool: Pool;
+  prisma: PrismaClient;
+}
+
+export interface World {
+  config: E2eConfig;
+  /** Origin of the console. */
+  consoleUrl: string;
+  receiver: ReceiverProcess;
+  regions: Readonly<Record<Region, RegionHandle>>;
+  /** One more console process, with other databases. The caller stops it. */
+  startConsole(urls: Readonly<Record<Region, string>>): Promise<{ url: string; stop(): Promise<void> }>;
+}
+
+/** Every spec imports `test` and `expect` from here. */
+export const test = base.extend<object, { world: World }>({
+  world: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixture's needs from this pattern.
+    async ({}, use) => {
+      const stops: (() => Promise<unknown>)[] = [];
+      try {
+        await use(await startWorld(readE2eConfig(), stops));
+      } finally {
+        for (const stop of stops.reverse()) await stop();
+      }
+    },
+    { scope: "worker", timeout: WORLD_TIMEOUT_MS },
+  ],
+  baseURL: async ({ world }, use) => use(world.consoleUrl),
+});
+export { expect } from "@playwright/test";
+
+async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]): Promise<World> {
+  const regions = { us: openRegion(config, "us"), eu: openRegion(config, "eu") };
+  stops.push(() => Promise.all(REGIONS.map((region) => closeRegion(regions[region]))));
+  const receiver = await spawnReceiver();
+  stops.push(() => receiver.stop());
+  for (const region of REGIONS) {
+    const { prisma } = regions[region];
+    await seedRegion({ prisma, region, keyring: TEST_KEYRING, receiverUrl: receiver.url });
+  }
+  const demo = { SLUICE_RECEIVER_URL: receiver.url, SLUICE_SECRET_KEYS: TEST_SECRET_KEYS };
+  const workers = await Promise.all(REGIONS.map((region) => startWorker(config, region, demo)));
+  stops.push(() => Promise.all(workers.map((worker) => worker.stop())));
+  const web = await startConsole(config, config.urls, config.consolePort ?? (await findFreePort()));
+  stops.push(() => web.stop());
+  const traffic = await startTraffic(config, demo);
+  stops.push(() => traffic.stop());
+  return {
+    config,
+    consoleUrl: web.url,
+    receiver,
+    regions,
+    startConsole: async (urls) => startConsole(config, urls, await findFreePort()),
+  };
+}
+
+function openRegion(config: E2eConfig, region: Region): RegionHandle {
+  const pool = createPool({
+    connectionString: config.urls[region],
+    max: POOL_MAX,
+    applicationName: `sluice-e2e-${region}`,
+  });
+  return { pool, prisma: createPrisma(pool) };
+}
+
+async function closeRegion({ pool, prisma }: RegionHandle): Promise<void> {
+  await prisma.$disconnect();
+  await pool.end();
+}
+
+function urlsOf(urls: Readonly<Record<Region, string>>): Record<string, string> {
+  return { DATABASE_URL_US: urls.us, DATABASE_URL_EU: urls.eu };
+}
+
+function startWorker(config: E2eConfig, region: Region, demo: Readonly<Record<string, string>>): Promise<Child> {
+  const url = region === "us" ? { DATABASE_URL_US: config.urls.us } : { DATABASE_URL_EU: config.urls.eu };
+  return startChild({
+    name: `worker ${region}`,
+    args: ["cli/sluice.ts", "worker", "--region", region, "--health-port", "0", "--demo"],
+    env: { ...url, ...demo },
+    ready: (output) => output.includes('"event":"started"'),
+  });
+}
+
+function startTraffic(config: E2eConfig, demo: Readonly<Record<string, string>>): Promise<Child> {
+  return startChild({
+    name: "traffic",
+    args: ["demo/traffic/main.ts"],
+    env: { ...urlsOf(config.urls), ...demo, SLUICE_DEMO_RATE: TRAFFIC_RATE },
+    ready: (output) => output.includes("traffic ready"),
+  });
+}
+
+async function startConsole(
+  config: E2eConfig,
+  urls: Readonly<Record<Region, string>>,
+  port: number,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const url = `http://127.0.0.1:${port}`;
+  const child = await startChild({
+    name: "console",
+    args: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1", "-p", String(port)],
+    env: { ...urlsOf(urls), SLUICE_NEXT_DIST: config.distDir, NEXT_TELEMETRY_DISABLED: "1" },
+    ready: () => answers(`${url}/healthz`),
+  });
+  return { url, stop: child.stop };
+}
