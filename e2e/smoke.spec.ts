@@ -1,4 +1,5 @@
 import { expect, test } from "./support/world.ts";
+
 test("smoke", async ({ page, world }) => {
   await page.goto("/");
   await expect(page.getByTestId("verdict-us")).toBeVisible();

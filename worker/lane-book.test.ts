@@ -59,7 +59,19 @@ describe("what a claim says of a lane", () => {
     const book = bookWith(head("a"), head("b"));
     book.learn({ ...head("a"), wanted: 4 }, result(null, 3), NOW_MS);
     book.learn({ ...head("b"), wanted: 4 }, result(null, 4), NOW_MS);
-    expect(book.open(NOW_MS)).toEqual([head("b")]);
+    expect(book.open(NOW_MS).map(({ destinationId }) => destinationId)).toEqual(["b"]);
+  });
+
+  it("takes a lane to be deeper each time that it gave all that was asked for, up to a bound", () => {
+    const book = bookWith(head("a"));
+    const hint = () => book.open(NOW_MS)[0]?.waitingHint;
+    expect(hint()).toBeUndefined();
+    book.learn({ ...head("a"), wanted: 1 }, result(null, 1), NOW_MS);
+    expect(hint()).toBe(2);
+    book.learn({ ...head("a"), wanted: 8 }, result(null, 8), NOW_MS);
+    expect(hint()).toBe(16);
+    book.learn({ ...head("a"), wanted: 1_000 }, result(null, 1_000), NOW_MS);
+    expect(hint()).toBeLessThanOrEqual(100);
   });
 
   it("does not fail for a lane that it does not know", () => {

@@ -76,19 +76,13 @@ describe("leases of a worker that died", () => {
   });
 
   it("LEASE-5 that are the third in a row end the delivery as worker_lost, without a request", async () => {
-    const { destinationId, ids } = await enqueue("killer", 1);
-    const [id = ""] = ids;
+    const { destinationId, ids } = await enqueue("killer", 1, { lostLeases: 2 });
     await claimAndDie(destinationId, ids);
-    const worker = await start();
-    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered");
-    await worker.stop();
-    const again = await enqueue("killer-again", 1, { lostLeases: 2 });
-    await claimAndDie(again.destinationId, again.ids);
     await start();
-    const [lost = ""] = again.ids;
+    const [lost = ""] = ids;
     await waitFor(async () => (await readDelivery(database.pool, lost)).state === "dead");
     expect(await readDelivery(database.pool, lost)).toMatchObject({ reason: "worker_lost", lost_leases: 3 });
-    expect(receiver.stats("killer-again").requests).toBe(0);
+    expect(receiver.stats("killer").requests).toBe(0);
     expect((await readAttempts(database.pool, lost)).at(-1)).toMatchObject({ kind: "lease_expired", decision: "dead", reason: "worker_lost" });
   });
 
@@ -116,10 +110,10 @@ describe("leases of a worker that died", () => {
 
 describe("deliveries that lost a lease", () => {
   it("LEASE-5 go out one at a time in each process, and hundreds of them are through in seconds", async () => {
-    const { ids } = await enqueue("suspects", 300, { lostLeases: 1 });
+    const { ids } = await enqueue("suspects", 200, { lostLeases: 1 });
     await start();
     await waitFor(async () => (await countDeliveries(database.pool)).delivered === ids.length, { timeoutMs: LONG_MS });
-    expect(receiver.stats("suspects")).toMatchObject({ requests: 300, effects: 300, peakConcurrency: 1 });
+    expect(receiver.stats("suspects")).toMatchObject({ requests: 200, effects: 200, peakConcurrency: 1 });
   });
 
   it("LEASE-5 go out at most two at a time from two processes, also over many destinations", async () => {

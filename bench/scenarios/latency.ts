@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { createPool } from "#db/pool.ts";
 import { createPrisma } from "#db/prisma.ts";
 import { spawnReceiver } from "#demo/receiver/spawn.ts";
-import { createHinter, enqueueDelivery, transactWithOutbox } from "#outbox/index.ts";
+import { createHinter, enqueueDelivery, outboxStatementName, transactWithOutbox } from "#outbox/index.ts";
 import { ALL_ON } from "#worker/config.ts";
 import { startWorker } from "#worker/start-worker.ts";
 import type { BenchOptions } from "../config.ts";
@@ -24,7 +24,7 @@ export async function latency(options: BenchOptions) {
   const receiver = await spawnReceiver(["--records", String(count * 2), "--no-hash"]);
   const database = await openBenchDatabase();
   const writers = createPool({ connectionString: database.url, max: WRITER_POOL_MAX, applicationName: "sluice-bench-writer" });
-  const prisma = createPrisma(writers);
+  const prisma = createPrisma(writers, { statementName: outboxStatementName });
   const hinter = createHinter({ connectionString: database.url });
   const tenant = await makeBenchTenant(database.pool, receiver.url, DESTINATIONS);
   const worker = await startWorker({

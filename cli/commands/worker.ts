@@ -63,11 +63,14 @@ async function demoTasks(
   connectionString: string,
 ): Promise<{ tasks: ExtraTask[]; close(): Promise<void> }> {
   const { holdSweepTask } = await import("#demo/holds/task.ts");
+  const { createHinter, outboxStatementName } = await import("#outbox/index.ts");
   const pool = createPool({ connectionString, max: DEMO_POOL_MAX, applicationName: `sluice-demo-${region}` });
-  const prisma = createPrisma(pool);
+  const prisma = createPrisma(pool, { statementName: outboxStatementName });
+  const hinter = createHinter({ connectionString });
   return {
-    tasks: [holdSweepTask(region, prisma)],
+    tasks: [holdSweepTask(region, prisma, { hinter })],
     async close() {
+      await hinter.close();
       await prisma.$disconnect();
       await pool.end();
     },

@@ -12,7 +12,7 @@ import { readDemoConfig } from "#demo/config.ts";
 import { createReceiverClient } from "#demo/receiver/client.ts";
 import { isSluiceError } from "#domain/errors.ts";
 import { REGIONS } from "#domain/region.ts";
-import { createHinter } from "#outbox/index.ts";
+import { createHinter, outboxStatementName } from "#outbox/index.ts";
 import { startTraffic } from "./traffic.ts";
 
 const POOL_MAX = 4;
@@ -42,7 +42,7 @@ function start(): () => Promise<void> {
     return {
       region,
       pool,
-      prisma: createPrisma(pool),
+      prisma: createPrisma(pool, { statementName: outboxStatementName }),
       hinter: createHinter({ connectionString: urls[region] }),
     };
   });

@@ -93,7 +93,7 @@ const NOISY: Role = {
 const THROTTLES_WITH_SECONDS: Role = {
   weight: 1,
   endpoints: [
-    { key: "bookings", name: "Bookings", behaviour: "429/seconds/3", query: "times=1", perSecond: 0.2 },
+    { key: "bookings", name: "Bookings", behaviour: "429/seconds/3", query: "times=1", perSecond: 0.15 },
   ],
 };
 const THROTTLES_WITH_A_DATE: Role = {

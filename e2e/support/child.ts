@@ -49,7 +49,11 @@ export async function startChild({ name, args, env, ready }: ChildOptions): Prom
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   const stop = () => stopChild(child);
   try {
-    await waitFor(async () => ended() || (await ready(output)), { timeoutMs: READY_TIMEOUT_MS, intervalMs: 100, what: name });
+    await waitFor(async () => ended() || (await ready(output)), {
+      timeoutMs: READY_TIMEOUT_MS,
+      intervalMs: 100,
+      what: name,
+    });
     if (ended()) throw new Error(`it ended with ${child.exitCode ?? child.signalCode}`);
   } catch (cause) {
     await stop();

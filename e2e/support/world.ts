@@ -4,6 +4,7 @@
  */
 import { test as base } from "@playwright/test";
 import type { Pool } from "pg";
+import { urlSetting } from "#db/config.ts";
 import { createPool } from "#db/pool.ts";
 import { createPrisma, type PrismaClient } from "#db/prisma.ts";
 import { type ReceiverProcess, spawnReceiver } from "#demo/receiver/spawn.ts";
@@ -95,12 +96,15 @@ function urlsOf(urls: Readonly<Record<Region, string>>): Record<string, string> 
   return { DATABASE_URL_US: urls.us, DATABASE_URL_EU: urls.eu };
 }
 
-function startWorker(config: E2eConfig, region: Region, demo: Readonly<Record<string, string>>): Promise<Child> {
-  const url = region === "us" ? { DATABASE_URL_US: config.urls.us } : { DATABASE_URL_EU: config.urls.eu };
+function startWorker(
+  config: E2eConfig,
+  region: Region,
+  demo: Readonly<Record<string, string>>,
+): Promise<Child> {
   return startChild({
     name: `worker ${region}`,
     args: ["cli/sluice.ts", "worker", "--region", region, "--health-port", "0", "--demo"],
-    env: { ...url, ...demo },
+    env: { [urlSetting(region)]: config.urls[region], ...demo },
     ready: (output) => output.includes('"event":"started"'),
   });
 }

@@ -19,7 +19,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   worker: { may: ["domain", "db"], mayNot: ["db/console"] },
   components: { may: ["domain"], typesOnly: ["db/console"] },
   app: { may: ["components", "domain", "outbox", "db/console", "db/prisma", "db/regions"] },
-  demo: { may: ["domain", "outbox", "db/prisma", "db/regions", "db/pool", "db/config"] },
+  demo: { may: ["domain", "outbox", "db/prisma", "db/regions", "db/pool", "db/config", "db/secrets", "db/secrets-config"] },
   cli: { may: ["prisma", "db", "worker", "demo", "domain", "outbox", "scripts"] },
   prisma: { may: ["db", "domain", "outbox", "demo"] },
   scripts: { may: ["db", "prisma", "domain"] },

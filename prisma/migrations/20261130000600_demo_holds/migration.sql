@@ -28,3 +28,4 @@ CREATE TABLE sluice.demo_ledger_entry (
   created_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 SELECT sluice.pin_region('demo_ledger_entry');
+CREATE INDEX demo_ledger_entry_hold ON sluice.demo_ledger_entry (hold_id);
