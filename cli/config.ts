@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { isPostgresUrl, type RegionUrls, readRegionUrls } from "#db/config.ts";
+import { type Environment, isPostgresUrl, type RegionUrls, readRegionUrls } from "#db/config.ts";
 import { newSecretKeys } from "#db/secrets-config.ts";
 import { SluiceError } from "#domain/errors.ts";
 
@@ -49,7 +49,7 @@ const portSchema = z.coerce.number().int().min(1).max(65_535);
  * @throws SluiceError `bad_config` naming the setting: a port that is none or is named twice, only one of the two
  *   database URLs, or a URL that is not Postgres's.
  */
-export function readUpConfig(env: NodeJS.ProcessEnv = process.env): UpConfig {
+export function readUpConfig(env: Environment = process.env): UpConfig {
   const ports = readPorts(env);
   return {
     ports,
@@ -64,7 +64,7 @@ export function readUpConfig(env: NodeJS.ProcessEnv = process.env): UpConfig {
  * the running `up` of this clone has noted.
  * @throws SluiceError `bad_config` when there are none.
  */
-export function readCommandUrls(env: NodeJS.ProcessEnv = process.env): RegionUrls {
+export function readCommandUrls(env: Environment = process.env): RegionUrls {
   const given = readGivenUrls(env);
   if (given) return given;
   const noted = readNotedUrls(path.resolve(ROOT, env.SLUICE_DATA_DIR || ".sluice"));
@@ -87,7 +87,7 @@ export function adoptRunningSystem(env: NodeJS.ProcessEnv = process.env): void {
  * The setting that names the key which seals signing secrets: the caller's own, else a file that is made once per data
  * folder. Nothing of it is ever printed.
  */
-export function keySetting(dataDir: string, env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+export function keySetting(dataDir: string, env: Environment = process.env): Record<string, string> {
   if (env.SLUICE_SECRET_KEYS || env.SLUICE_SECRET_KEYS_FILE) return {};
   const file = path.join(dataDir, "secret-keys");
   if (!existsSync(file)) writeFileSync(file, newSecretKeys(), { mode: 0o600 });
@@ -114,7 +114,7 @@ function readNotedUrls(dataDir: string): RegionUrls | null {
   return parsed.success ? parsed.data : null;
 }
 
-function readPorts(env: NodeJS.ProcessEnv): Record<PortName, number> {
+function readPorts(env: Environment): Record<PortName, number> {
   const ports = { ...DEFAULT_PORTS };
   const owners = new Map<number, string>();
   for (const name of Object.keys(PORT_SETTINGS) as PortName[]) {
@@ -129,7 +129,7 @@ function readPorts(env: NodeJS.ProcessEnv): Record<PortName, number> {
   return ports;
 }
 
-function readGivenUrls(env: NodeJS.ProcessEnv): RegionUrls | null {
+function readGivenUrls(env: Environment): RegionUrls | null {
   const us = env.DATABASE_URL_US || null;
   const eu = env.DATABASE_URL_EU || null;
   if (us === null && eu === null) return null;

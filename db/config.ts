@@ -6,6 +6,9 @@ import { z } from "zod";
 import { SluiceError } from "#domain/errors.ts";
 import type { Region } from "#domain/region.ts";
 
+/** Where settings are read from: this process's environment, or what a test makes up. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** One connection URL per region. */
 export type RegionUrls = Readonly<Record<Region, string>>;
 
@@ -25,7 +28,7 @@ export function isPostgresUrl(text: string): boolean {
  * Reads `DATABASE_URL_US` and `DATABASE_URL_EU`.
  * @throws SluiceError `bad_config` when one of them is missing or is not a Postgres URL.
  */
-export function readRegionUrls(env: NodeJS.ProcessEnv = process.env): RegionUrls {
+export function readRegionUrls(env: Environment = process.env): RegionUrls {
   return { us: readRegionUrl("us", env), eu: readRegionUrl("eu", env) };
 }
 
@@ -33,7 +36,7 @@ export function readRegionUrls(env: NodeJS.ProcessEnv = process.env): RegionUrls
  * Reads the URL of one region, so that a worker needs no credentials of the other.
  * @throws SluiceError `bad_config` when it is missing or is not a Postgres URL.
  */
-export function readRegionUrl(region: Region, env: NodeJS.ProcessEnv = process.env): string {
+export function readRegionUrl(region: Region, env: Environment = process.env): string {
   const setting = urlSetting(region);
   const value = env[setting];
   if (value === undefined || value === "") {
@@ -57,7 +60,7 @@ export function urlSetting(region: Region): "DATABASE_URL_US" | "DATABASE_URL_EU
  * Connections that the console keeps per region (`CONSOLE_POOL_MAX`, default 8).
  * @throws SluiceError `bad_config` when it is not a whole number between 1 and 200.
  */
-export function readConsolePoolMax(env: NodeJS.ProcessEnv = process.env): number {
+export function readConsolePoolMax(env: Environment = process.env): number {
   const parsed = z.coerce
     .number()
     .int()

@@ -59,18 +59,13 @@ describe("configuration", () => {
   const url = "postgres://u:hunter2@127.0.0.1:1/d";
 
   it("names the missing or wrong setting and never shows its value", () => {
-    expect(() => readRegionUrls({ NODE_ENV: "test", DATABASE_URL_US: url })).toThrow(
-      /DATABASE_URL_EU is not set/,
-    );
-    const wrong = () =>
-      readRegionUrls({ NODE_ENV: "test", DATABASE_URL_US: url, DATABASE_URL_EU: "mysql://u:hunter2@h/d" });
+    expect(() => readRegionUrls({ DATABASE_URL_US: url })).toThrow(/DATABASE_URL_EU is not set/);
+    const wrong = () => readRegionUrls({ DATABASE_URL_US: url, DATABASE_URL_EU: "mysql://u:hunter2@h/d" });
     expect(wrong).toThrow(/DATABASE_URL_EU is not a Postgres URL/);
     expect(wrong).not.toThrow(/hunter2/);
   });
 
   it.each(["0", "x", "1.5", "201"])("refuses CONSOLE_POOL_MAX=%s", (value) => {
-    expect(() => readConsolePoolMax({ NODE_ENV: "test", CONSOLE_POOL_MAX: value })).toThrow(
-      /CONSOLE_POOL_MAX/,
-    );
+    expect(() => readConsolePoolMax({ CONSOLE_POOL_MAX: value })).toThrow(/CONSOLE_POOL_MAX/);
   });
 });

@@ -1,8 +1,10 @@
 /**
  * Collects outcomes and records them in batches. A caller's promise settles only after the commit. Ids that a batch
  * did not return are tried once more in a new statement before they count as stale; a batch that is refused for its
- * data is halved until the bad row stands alone; a database that does not answer is asked again until it does.
+ * data is halved until the bad row stands alone; a database that does not answer is asked again until it does, or
+ * until the process ends.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { Pool } from "pg";
 import { type FinishRow, finish, MAX_FINISH_ROWS } from "#db/queue/finish.ts";
 import { keepStaleResult, type StaleResult } from "#db/queue/stale-result.ts";
@@ -16,7 +18,7 @@ const RETRY_CAP_MS = 2_000;
 /** Postgres error classes that blame the data, not the moment. */
 const DATA_CLASSES: ReadonlySet<string> = new Set(["22", "23", "54"]);
 
-/** What became of one outcome: recorded with the row's due time, recorded before, or too late. */
+/** What became of one outcome: recorded with the row's due time, recorded before, too late, or not recorded at all. */
 export type FinishResult =
   | { readonly kind: "recorded"; readonly dueMs: number }
   | { readonly kind: "repeat" }
@@ -33,6 +35,7 @@ export class FinishBatcher {
   #pending: Pending[] = [];
   #timer: NodeJS.Timeout | null = null;
   #flushing = 0;
+  readonly #end = new AbortController();
   readonly #pool: Pool;
   readonly #log: Logger;
 
@@ -47,6 +50,11 @@ export class FinishBatcher {
       this.#pending.push({ row, stale, resolve });
       this.#schedule();
     });
+  }
+
+  /** Asks no more: what the database has not answered by now is "lost", and its rows are left to their leases. */
+  giveUp(): void {
+    this.#end.abort();
   }
 
   #schedule(): void {
@@ -68,11 +76,16 @@ export class FinishBatcher {
 
   async #flush(batch: readonly Pending[]): Promise<void> {
     const results = new Map<Pending, FinishResult>();
-    const left = await this.#recordAll(batch, results);
-    // A row that another transaction changed while the statement waited is invisible to it, not lost.
-    const again = left.length === 0 ? left : await this.#recordAll(left, results);
-    for (const pending of again) results.set(pending, await this.#keepStale(pending));
-    for (const pending of batch) pending.resolve(results.get(pending) ?? { kind: "lost", error: "no result" });
+    try {
+      const left = await this.#recordAll(batch, results);
+      // A row that another transaction changed while the statement waited is invisible to it, not lost.
+      const again = left.length === 0 ? left : await this.#recordAll(left, results);
+      for (const pending of again) results.set(pending, await this.#keepStale(pending));
+    } catch (error) {
+      // Only giving up ends the asking.
+      this.#log.error({ event: "finish_given_up", rows: batch.length - results.size, code: codeOf(error) }, "outcomes are lost");
+    }
+    for (const pending of batch) pending.resolve(results.get(pending) ?? { kind: "lost", error: "given up" });
   }
 
   /** Records what it can and returns the rows that the statement did not return. */
@@ -125,13 +138,14 @@ export class FinishBatcher {
   }
 
   async #untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
-    // Bounded by the life of the process: what is never recorded is left to its lease, and nothing is acknowledged.
+    // Bounded by `giveUp`: what is never recorded is left to its lease, and nothing is acknowledged.
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_CAP_MS)) {
       try {
         return await ask();
       } catch (error) {
+        if (this.#end.signal.aborted) throw error;
         this.#log.warn({ event: "finish_retry", code: codeOf(error), waitMs }, "outcomes could not be recorded; asking again");
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        await pause(waitMs, undefined, { signal: this.#end.signal });
       }
     }
   }

@@ -22,7 +22,7 @@ import { Discovery } from "./discovery.ts";
 import { Dispatch } from "./dispatch.ts";
 import { createHttpClient } from "./exchange.ts";
 import { FinishBatcher } from "./finish-batcher.ts";
-import { startHealth } from "./health.ts";
+import { type HealthFacts, startHealth } from "./health.ts";
 import { InFlight, type InFlightKey } from "./in-flight.ts";
 import { LaneBook } from "./lane-book.ts";
 import { LimitsCache } from "./limits-cache.ts";
@@ -30,7 +30,7 @@ import { createLog, type Logger } from "./log.ts";
 import type { WorkerParts } from "./parts.ts";
 import { createRandomBytes } from "./random-bytes.ts";
 import { type ExtraTask, Supervisor } from "./supervisor.ts";
-import { startUpkeep } from "./upkeep.ts";
+import { startUpkeep, type Upkeep } from "./upkeep.ts";
 import { DueTimer, HintListener, WakeSignal } from "./wake.ts";
 
 const VERSION = "0.1.0";
@@ -83,6 +83,73 @@ async function assemble(
   pool: Pool,
 ): Promise<RunningWorker> {
   const cutOff = new AbortController();
+  const { parts, dispatch, batcher } = await makeEngine(settings, id, log, pool, cutOff.signal);
+  const supervisor = new Supervisor(pool, () => dispatch.jobRan(), tasks, log);
+  await supervisor.install();
+  await registerWorker(pool, {
+    id,
+    region: settings.region,
+    host: hostname(),
+    pid: process.pid,
+    version: VERSION,
+    slots: settings.slots,
+  });
+  const listener = new HintListener(
+    settings.directConnectionString,
+    `sluice-worker-${settings.region}-hints`,
+    () => parts.wake.raise(true),
+    log,
+  );
+  let stopping: Promise<void> | null = null;
+  const upkeep = startUpkeep(parts, settings.probeMs);
+  const facts = (): HealthFacts => ({
+    region: settings.region,
+    workerId: id,
+    state: stopping === null ? "running" : "stopping",
+    lastTurnMs: Math.round(parts.clock.monotonicMs() - dispatch.lastTurnAt),
+    lastHeartbeatMs: upkeep.lastHeartbeatMs(),
+    inFlight: parts.inFlight.size,
+    slots: settings.slots,
+  });
+  const health = settings.healthPort === null ? null : await startHealth(settings.healthPort, facts);
+  if (settings.switches.listen) void listener.open();
+  supervisor.start();
+  const turning = dispatch.run();
+  parts.wake.raise(true);
+  log.info({ event: "started", slots: settings.slots, pid: process.pid }, "worker started");
+
+  const running: Running = { settings, parts, dispatch, batcher, supervisor, listener, upkeep, health, turning, cutOff };
+  return {
+    id,
+    healthPort: health?.port ?? null,
+    stop: () => {
+      stopping ??= stopInOrder(running);
+      return stopping;
+    },
+  };
+}
+
+interface Running {
+  readonly settings: WorkerSettings;
+  readonly parts: WorkerParts;
+  readonly dispatch: Dispatch;
+  readonly batcher: FinishBatcher;
+  readonly supervisor: Supervisor;
+  readonly listener: HintListener;
+  readonly upkeep: Upkeep;
+  readonly health: { close(): Promise<void> } | null;
+  readonly turning: Promise<void>;
+  readonly cutOff: AbortController;
+}
+
+/** The parts of dispatching, connected, before anything runs. */
+async function makeEngine(
+  settings: WorkerSettings,
+  id: string,
+  log: Logger,
+  pool: Pool,
+  cutOff: AbortSignal,
+): Promise<{ parts: WorkerParts; dispatch: Dispatch; batcher: FinishBatcher }> {
   const clock = new DatabaseClock(() => performance.now());
   clock.sync((await nextDue(pool)).nowMs);
   const policies = await readPolicies(pool);
@@ -110,7 +177,7 @@ async function assemble(
     ),
     log,
     switches: settings.switches,
-    cutOff: cutOff.signal,
+    cutOff,
   };
   parts.destinations.usePolicies(policies);
   const discovery = new Discovery(pool, clock, book);
@@ -118,74 +185,33 @@ async function assemble(
   const dispatch = new Dispatch(parts, discovery, batcher);
   const onFree = (key: InFlightKey) => {
     if (isSuspect(key)) {
+      // Rows with a lost lease go out one at a time: the next one may go now, wherever it waits.
       discovery.walkSoon();
       wake.raise(true);
     }
     dispatch.slotFreed(book.freed(key.destinationId));
   };
+  return { parts, dispatch, batcher };
+}
 
-  const supervisor = new Supervisor(pool, () => dispatch.jobRan(), tasks, log);
-  await supervisor.install();
-  await registerWorker(pool, {
-    id,
-    region: settings.region,
-    host: hostname(),
-    pid: process.pid,
-    version: VERSION,
-    slots: settings.slots,
-  });
-  const listener = new HintListener(
-    settings.directConnectionString,
-    `sluice-worker-${settings.region}-hints`,
-    () => wake.raise(true),
-    log,
-  );
-  const upkeep = startUpkeep(parts, settings.probeMs);
-  const health = settings.healthPort === null ? null : await startHealth(settings.healthPort, facts);
-  if (settings.switches.listen) void listener.open();
-  supervisor.start();
-  const turning = dispatch.run();
-  wake.raise(true);
-  log.info({ event: "started", slots: settings.slots, pid: process.pid }, "worker started");
-
-  let stopping: Promise<void> | null = null;
-  function facts() {
-    return {
-      region: settings.region,
-      workerId: id,
-      state: stopping === null ? ("running" as const) : ("stopping" as const),
-      lastTurnMs: Math.round(clock.monotonicMs() - dispatch.lastTurnAt),
-      lastHeartbeatMs: upkeep.lastHeartbeatMs(),
-      inFlight: parts.inFlight.size,
-      slots: settings.slots,
-    };
-  }
-
-  async function stop(): Promise<void> {
-    log.info({ event: "stopping", inFlight: parts.inFlight.size }, "worker stops");
-    parts.dueTimer.clear();
-    dispatch.stop();
-    await Promise.all([upkeep.quiet(), supervisor.stop(), listener.close(), turning]);
-    await drain(parts, settings.drainMs, cutOff);
-    // Others find what is due without waiting for their probe.
-    await writeWakeJob(pool, settings.region, clock.nowMs()).catch(() => undefined);
-    await upkeep.stop();
-    await removeWorker(pool, id).catch(() => undefined);
-    await parts.http.close().catch(() => undefined);
-    await health?.close();
-    await pool.end().catch(() => undefined);
-    log.info({ event: "stopped" }, "worker stopped");
-    log.flush();
-  }
-
-  return {
-    id,
-    healthPort: health?.port ?? null,
-    stop: () => {
-      stopping ??= stop();
-      return stopping;
-    },
-  };
+async function stopInOrder(running: Running): Promise<void> {
+  const { parts, settings } = running;
+  const { log, pool } = parts;
+  log.info({ event: "stopping", inFlight: parts.inFlight.size }, "worker stops");
+  parts.dueTimer.clear();
+  running.dispatch.stop();
+  await Promise.all([running.upkeep.quiet(), running.supervisor.stop(), running.listener.close(), running.turning]);
+  await drain(parts, settings.drainMs, running.cutOff);
+  running.batcher.giveUp();
+  // Others find what is due without waiting for their probe.
+  await writeWakeJob(pool, settings.region, parts.clock.nowMs()).catch(() => undefined);
+  await running.upkeep.stop();
+  await removeWorker(pool, parts.workerId).catch(() => undefined);
+  await parts.http.close().catch(() => undefined);
+  await running.health?.close();
+  await pool.end().catch(() => undefined);
+  log.info({ event: "stopped" }, "worker stopped");
+  log.flush();
 }
 
 function isSuspect(key: InFlightKey): boolean {

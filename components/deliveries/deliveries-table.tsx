@@ -21,7 +21,7 @@ export const DELIVERY_COLUMNS: readonly Column[] = [
   { key: "attempts", label: "Attempts", align: "right" },
   { key: "result", label: "Last result" },
   { key: "age", label: "Age", align: "right" },
-  { key: "next", label: "Next attempt or end", align: "right" },
+  { key: "next", label: "Next or end", align: "right" },
 ];
 
 const SKELETON_ROWS = 12;

@@ -29,7 +29,7 @@ export function DeliveriesPage() {
   const { rows, added, release, hold } = useSettledRows(
     page?.data.rows ?? NO_ROWS,
     keyOf,
-    JSON.stringify(list.filters),
+    query.isPlaceholderData ? "before" : JSON.stringify(list.filters),
   );
   const next = page?.data.next ?? null;
   return (

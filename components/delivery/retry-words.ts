@@ -26,7 +26,7 @@ export function retryLines(attempt: AttemptEntry): RetryLine[] {
   const { retryAfter, clamped, fallback, jitterMs, delayMs } = attempt;
   if (retryAfter !== null) {
     const read = READ[retryAfter.read ?? ""] ?? retryAfter.read ?? "not read";
-    const asked = retryAfter.askedMs === null ? "" : `, asks for ${formatAge(retryAfter.askedMs)}`;
+    const asked = retryAfter.askedMs === null ? "" : `, asks for ${exactly(retryAfter.askedMs)}`;
     lines.push({ label: "Retry-After", raw: retryAfter.raw, text: `${read}${asked}` });
   }
   if (fallback && attempt.kind === "http") {
@@ -38,10 +38,16 @@ export function retryLines(attempt: AttemptEntry): RetryLine[] {
       text: clamped === "max" ? "cut down to the policy's maximum" : "raised to the policy's minimum",
     });
   }
-  if (jitterMs !== null && jitterMs > 0)
-    lines.push({ label: "Jitter", text: `${formatAge(jitterMs)} added` });
+  if (jitterMs !== null && jitterMs > 0) lines.push({ label: "Jitter", text: `${exactly(jitterMs)} added` });
   if (delayMs !== null && delayMs > 0 && attempt.nextDueAt !== null) {
-    lines.push({ label: "Delay", text: `${formatAge(delayMs)} from the stored outcome` });
+    lines.push({ label: "Delay", text: `${exactly(delayMs)} from the stored outcome` });
   }
   return lines;
+}
+
+const WHOLE_FROM_MS = 60_000;
+
+/** Short delays to the millisecond, so that they can be compared with the times beside them. */
+function exactly(ms: number): string {
+  return ms < WHOLE_FROM_MS ? `${(ms / 1_000).toFixed(3)} s` : formatAge(ms);
 }

@@ -10,6 +10,9 @@ import type { RegionAnswer } from "#db/console/read-region.ts";
 import type { VerdictLevel } from "#db/console/verdict.ts";
 import { formatAge } from "#domain/queue-age.ts";
 
+/** Workers sample every 5 s. */
+const SAMPLE_LIMIT_MS = 20_000;
+
 export interface VerdictWords {
   tone: Tone;
   /** "late", "on time": the word of the badge. */
@@ -40,7 +43,11 @@ export function wordsFor(answer: RegionAnswer<RegionOverview>, stale: boolean): 
   }
   const { verdict } = answer.data;
   const level = LEVELS[verdict.level];
-  const words = { ...level, main: mainOf(answer.data, answer.asOf), aside: asideOf(answer.data) };
+  const words = {
+    ...level,
+    main: mainOf(answer.data, answer.asOf),
+    aside: asideOf(answer.data, answer.asOf),
+  };
   if (stale && verdict.level === "on_time") return { ...words, tone: "unknown", label: "was on time" };
   return words;
 }
@@ -70,12 +77,18 @@ function silentWorkers(region: RegionOverview, asOf: string): string {
   return `No worker has reported for ${formatAge(Date.parse(asOf) - Date.parse(last))}.`;
 }
 
-function asideOf(region: RegionOverview): string {
+function asideOf(region: RegionOverview, asOf: string): string {
   const parts: string[] = [];
   if (region.verdict.tenantsAffected > 0)
     parts.push(`${plural(region.verdict.tenantsAffected, "tenant")} affected.`);
   if (region.pausedTenants > 0) parts.push(`${plural(region.pausedTenants, "tenant")} paused.`);
+  if (isSilent(region.lastSampleAt, asOf)) parts.push("Sampling has stopped: the charts have no data.");
   return parts.join(" ");
+}
+
+/** Four samplings late, or never begun. */
+function isSilent(lastSampleAt: string | null, asOf: string): boolean {
+  return lastSampleAt === null || Date.parse(asOf) - Date.parse(lastSampleAt) > SAMPLE_LIMIT_MS;
 }
 
 /** Whole targets are written short: "2 m", "15 s". */

@@ -40,23 +40,21 @@ export function useSettledRows<T>(
   const [focused, setFocused] = useState(false);
   const [stored, setStored] = useState<Frozen<T> | null>(null);
   const held = pointed || focused;
-  const frozen = held && stored !== null && stored.scope === scope ? stored : null;
-  const keep = () => setStored({ scope, rows: latest });
-  const hold = (set: (on: true) => void) => () => {
-    if (frozen === null) keep();
-    set(true);
-  };
-  const rows = frozen === null ? [...latest] : merge(frozen.rows, latest, keyOf);
+  const fits = stored !== null && stored.scope === scope && stored.rows.length > 0;
+  // Rows are kept from the moment in which there are some: a pointer that came first must not keep the table empty.
+  if (held && !fits && latest.length > 0) setStored({ scope, rows: latest });
+  if (!held && stored !== null) setStored(null);
+  const rows = held && fits ? merge(stored.rows, latest, keyOf) : [...latest];
   const added = countAdded(rows, latest, keyOf);
   return {
     rows,
     added,
     waiting: added > 0 || isMoved(rows, latest, keyOf),
-    release: keep,
+    release: () => setStored({ scope, rows: latest }),
     hold: {
-      onPointerEnter: hold(setPointed),
+      onPointerEnter: () => setPointed(true),
       onPointerLeave: () => setPointed(false),
-      onFocus: hold(setFocused),
+      onFocus: () => setFocused(true),
       onBlur: (event) => {
         if (!event.currentTarget.contains(event.relatedTarget)) setFocused(false);
       },

@@ -104,6 +104,12 @@ describe("ages", () => {
   });
 });
 
+test("open tabs that ask together share one scan of the live table, and the next question is a new one", async () => {
+  const [first, second] = await Promise.all([readOverview(["us"]), readOverview(["us"])]);
+  expect(first.regions[0]).toBe(second.regions[0]);
+  expect((await readOverview(["us"])).regions[0]).not.toBe(first.regions[0]);
+});
+
 describe("verdict", () => {
   test("green needs a worker that reports: without one the region is stopped, whatever its ages", async () => {
     expect((await overview()).verdict.level).toBe("stopped");

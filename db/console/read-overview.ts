@@ -10,6 +10,7 @@ import type { FirstAttempt } from "./ages.ts";
 import { DUE_LAG, HEARTBEAT_LIMIT_MS, OBJECTIVES, type Objective } from "./objectives.ts";
 import { type MatrixRow, QUEUE, type QueueJson, summarise, toMatrix } from "./queue-summary.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
+import { singleFlight } from "./single-flight.ts";
 import { judgeRegion, type Verdict } from "./verdict.ts";
 
 /** Counts are exact up to here; a larger one is answered as `COUNT_LIMIT + 1`. */
@@ -51,7 +52,10 @@ export interface Overview {
 /** Asks the given regions at once. */
 export async function readOverview(regions: readonly Region[] = REGIONS): Promise<Overview> {
   return {
-    regions: await Promise.all(regions.map((region) => readRegion(region, overviewOf))),
+    // It scans the live table, so open tabs that ask together share one scan.
+    regions: await Promise.all(
+      regions.map((region) => singleFlight(`overview:${region}`, () => readRegion(region, overviewOf))),
+    ),
     objectives: OBJECTIVES,
     dueLag: DUE_LAG,
     countLimit: COUNT_LIMIT,

@@ -9,7 +9,7 @@ import { regionPool } from "../regions.ts";
 /** Longest wait for a connection. */
 export const CONNECT_TIMEOUT_MS = 1_500;
 /** Longest single statement. */
-export const STATEMENT_TIMEOUT_MS = 1_500;
+export const STATEMENT_TIMEOUT_MS = 3_000;
 /** Longest read of one region altogether, its connection included. */
 export const READ_TIMEOUT_MS = 4_000;
 

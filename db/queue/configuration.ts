@@ -21,8 +21,10 @@ export interface DestinationRow {
 export async function readDestinations(pool: Queryable, ids: readonly string[]): Promise<DestinationRow[]> {
   const result = await pool.query<DestinationRow>({
     name: "sluice-destinations",
-    text: `SELECT id, version, url, secret_current AS "secretCurrent", secret_previous AS "secretPrevious",
-                  (extract(epoch FROM secret_previous_until) * 1000)::float8 AS "secretPreviousUntilMs",
+    text: `SELECT id, version, url, secret_current AS "secretCurrent",
+                  CASE WHEN secret_previous_until > clock_timestamp() THEN secret_previous END AS "secretPrevious",
+                  CASE WHEN secret_previous_until > clock_timestamp() THEN
+                    (extract(epoch FROM secret_previous_until) * 1000)::float8 END AS "secretPreviousUntilMs",
                   plain_signature_header AS "plainSignatureHeader", policy_override AS "policyOverride"
              FROM sluice.destination WHERE id = ANY($1::uuid[])`,
     values: [ids],

@@ -38,7 +38,7 @@ const EXPIRED = `
                                 lease_token, replay_batch_id, due_at, started_at, duration_ms, outcome, decision, reason, next_due_at)
     SELECT gen_random_uuid(), r.region, r.id, r.tenant_id, r.destination_id, r.service_class, r.lane, r.cycle, 'lease_expired', r.number,
            l.leased_by, l.lease_token, r.replay_batch_id, r.due_at, l.leased_at,
-           (extract(epoch FROM (SELECT now FROM clock) - l.leased_at) * 1000)::integer, 'lease_expired', r.decision, r.reason, r.next_due_at
+           least(extract(epoch FROM (SELECT now FROM clock) - l.leased_at) * 1000, 2147483647)::integer, 'lease_expired', r.decision, r.reason, r.next_due_at
       FROM (SELECT id, region, tenant_id, destination_id, service_class, lane, cycle, attempts AS number, replay_batch_id, due_at,
                    'delayed' AS decision, NULL AS reason, due_at AS next_due_at FROM returned
             UNION ALL

@@ -16,12 +16,16 @@ export interface RetentionDays {
 export const DEFAULT_RETENTION: RetentionDays = { attempt: 30, archive: 30, payload: 30, key: 90, sample: 7 };
 /** Most rows that one chunk removes. */
 export const MAX_CHUNK_ROWS = 5_000;
+/** Most chunks of one table in a pass: retention must keep up with a region that writes thousands of rows a second. */
+const MAX_CHUNKS = 200;
 /** Most partitions that one pass drops. */
 export const MAX_DROPS = 50;
 const LOCK_TIMEOUT_MS = 200;
 const LOCK_TRIES = 5;
 const DAYS_AHEAD = 7;
 const LOCK_NOT_AVAILABLE = "55P03";
+/** Two-integer advisory lock; (5301, 1) is the claim's. */
+const PARTITION_LOCK = "5301, 2";
 
 type Parent = "attempt" | "payload" | "delivery_archive";
 
@@ -88,17 +92,22 @@ async function dropPartition(client: PoolClient, partition: OldPartition): Promi
     [partition.day, partition.parent],
   );
   if (needed.rows[0]?.needed !== false) return false;
-  await client.query(`DROP TABLE sluice.${client.escapeIdentifier(partition.name)}`);
+  // Another process may have dropped it since it was listed.
+  await client.query(`DROP TABLE IF EXISTS sluice.${client.escapeIdentifier(partition.name)}`);
   return true;
 }
 
-/** Runs the work in a transaction that waits at most LOCK_TIMEOUT_MS for a lock; null when it never got it. */
+/**
+ * Runs the work in a transaction that waits at most LOCK_TIMEOUT_MS for a lock; null when it never got it. One process
+ * at a time: two that make or drop the same partition would end in an error.
+ */
 async function withLock<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T | null> {
   for (let attempt = 0; attempt < LOCK_TRIES; attempt++) {
     const client = await pool.connect();
     try {
       await client.query("BEGIN");
       await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await client.query(`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`);
       const result = await work(client);
       await client.query("COMMIT");
       return result;
@@ -144,7 +153,13 @@ async function removeOldRows(pool: Pool, days: RetentionDays): Promise<number> {
       [],
     ],
   ];
-  for (const [text, values] of statements) removed += (await pool.query(text, values)).rowCount ?? 0;
+  for (const [text, values] of statements) {
+    for (let chunk = 0; chunk < MAX_CHUNKS; chunk++) {
+      const rows = (await pool.query(text, values)).rowCount ?? 0;
+      removed += rows;
+      if (rows < MAX_CHUNK_ROWS) break;
+    }
+  }
   return removed;
 }
 

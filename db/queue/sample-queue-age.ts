@@ -67,25 +67,30 @@ export async function noteFailedSample(pool: Queryable, region: Region, scope: S
   );
 }
 
-/** Minutes that are counted again each time, so that late commits are in. */
-const OPEN_MINUTES = 2;
+/** How far before the newest minute that stands a look for new rows goes back, so that late commits are in. */
+const LOOK_BACK_MINUTES = 2;
 
+// Each minute that a new row belongs to is counted anew, whole, however long ago the attempt began: a database that did
+// not answer, a worker that died and a region that stood still record late.
 const ROLL_UP = `
+  WITH touched AS MATERIALIZED (
+    SELECT DISTINCT date_trunc('minute', a.started_at) AS minute FROM sluice.attempt a
+     WHERE a.recorded_at >= coalesce((SELECT max(r.minute) FROM sluice.attempt_rollup r), '-infinity') - $1::integer * interval '1 minute')
   INSERT INTO sluice.attempt_rollup AS r (minute, tenant_id, destination_id, service_class, outcome, decision, region, attempts, first_attempts,
                                           duration_sum_ms, duration_max_ms, duration_p95_ms)
-  SELECT date_trunc('minute', a.started_at), a.tenant_id, a.destination_id, a.service_class, a.outcome, a.decision, a.region, count(*),
-         count(*) FILTER (WHERE a.number = 1), sum(a.duration_ms), max(a.duration_ms),
-         percentile_disc(0.95) WITHIN GROUP (ORDER BY a.duration_ms)
-    FROM sluice.attempt a
-   WHERE a.started_at >= date_trunc('minute', statement_timestamp()) - $1::integer * interval '1 minute'
-   GROUP BY 1, 2, 3, 4, 5, 6, 7
+  SELECT t.minute, c.* FROM touched t CROSS JOIN LATERAL (
+    SELECT a.tenant_id, a.destination_id, a.service_class, a.outcome, a.decision, a.region, count(*), count(*) FILTER (WHERE a.number = 1),
+           sum(a.duration_ms), max(a.duration_ms), percentile_disc(0.95) WITHIN GROUP (ORDER BY a.duration_ms)
+      FROM sluice.attempt a
+     WHERE a.started_at >= t.minute AND a.started_at < t.minute + interval '1 minute'
+     GROUP BY 1, 2, 3, 4, 5, 6) c
    ORDER BY 1, 2, 3, 4, 5, 6
   ON CONFLICT (minute, tenant_id, destination_id, service_class, outcome, decision) DO UPDATE
     SET attempts = EXCLUDED.attempts, first_attempts = EXCLUDED.first_attempts, duration_sum_ms = EXCLUDED.duration_sum_ms,
         duration_max_ms = EXCLUDED.duration_max_ms, duration_p95_ms = EXCLUDED.duration_p95_ms
     WHERE r.attempts <> EXCLUDED.attempts`;
 
-/** Counts the attempts of the last minutes from the rows themselves: running it twice changes nothing. */
+/** Counts attempts by minute from the rows themselves: running it twice changes nothing. */
 export async function rollUpAttempts(pool: Queryable): Promise<void> {
-  await pool.query({ name: "sluice-roll-up", text: ROLL_UP, values: [OPEN_MINUTES] });
+  await pool.query({ name: "sluice-roll-up", text: ROLL_UP, values: [LOOK_BACK_MINUTES] });
 }

@@ -25,12 +25,12 @@ export async function writeWakeJob(pool: Queryable, region: Region, runAtMs: num
 }
 
 /**
- * Re-adds the wake-up at now when it is missing although something has been due for a while. Returns whether it did.
+ * Re-adds the wake-up at now when it is missing, or has failed for good, although something has been due for a while. Returns whether it did.
  */
 export async function restoreWakeJob(pool: Queryable, region: Region, dueForMs: number): Promise<boolean> {
   const result = await pool.query<{ missing: boolean }>({
     name: "sluice-wake-missing",
-    text: `SELECT NOT EXISTS (SELECT 1 FROM graphile_worker.jobs j WHERE j.key = $1)
+    text: `SELECT NOT EXISTS (SELECT 1 FROM graphile_worker.jobs j WHERE j.key = $1 AND j.attempts < j.max_attempts)
              AND EXISTS (SELECT 1 FROM (VALUES ('first'::sluice.lane, 'urgent'::sluice.service_class), ('first', 'routine'), ('retry', 'urgent'),
                          ('retry', 'routine'), ('replay', 'urgent'), ('replay', 'routine')) AS k(lane, service_class)
                CROSS JOIN LATERAL (SELECT 1 FROM sluice.delivery d WHERE d.state <> 'leased' AND d.lane = k.lane

@@ -11,9 +11,9 @@ import { type ReceiverProcess, spawnReceiver } from "#demo/receiver/spawn.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { seedRegion } from "#prisma/seed.ts";
 import { findFreePort } from "#scripts/lib/embedded-postgres.ts";
-import { TEST_KEYRING, TEST_SECRET_KEYS } from "#tests/support/factories.ts";
 import { type E2eConfig, readE2eConfig } from "../config.ts";
 import { answers, type Child, startChild } from "./child.ts";
+import { KEYRING, SECRET_KEYS } from "./secret-keys.ts";
 
 const POOL_MAX = 4;
 /** Deliveries per second and region: enough to see movement, little enough for two cores. */
@@ -60,9 +60,9 @@ async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]):
   stops.push(() => receiver.stop());
   for (const region of REGIONS) {
     const { prisma } = regions[region];
-    await seedRegion({ prisma, region, keyring: TEST_KEYRING, receiverUrl: receiver.url });
+    await seedRegion({ prisma, region, keyring: KEYRING, receiverUrl: receiver.url });
   }
-  const demo = { SLUICE_RECEIVER_URL: receiver.url, SLUICE_SECRET_KEYS: TEST_SECRET_KEYS };
+  const demo = { SLUICE_RECEIVER_URL: receiver.url, SLUICE_SECRET_KEYS: SECRET_KEYS };
   const workers = await Promise.all(REGIONS.map((region) => startWorker(config, region, demo)));
   stops.push(() => Promise.all(workers.map((worker) => worker.stop())));
   const web = await startConsole(config, config.urls, config.consolePort ?? (await findFreePort()));

@@ -23,6 +23,10 @@ import { setTimeout as delay } from "node:timers/promises";
 export const OLDEST_START_NODE = "20.9.0";
 export const OLDEST_RUN_NODE = "22.19.0";
 
+const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
+const INTERRUPT_GRACE_MS = 5_000;
+const OUTPUT_KEPT_CHARS = 65_536;
+const PARENT_POLL_MS = 500;
 const LOCK_POLL_MS = 250;
 const LOCK_WAIT_MS = 900_000;
 
@@ -72,14 +76,30 @@ export function handOver(node, script, args, root) {
     cwd: root,
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
+  for (const signal of SIGNALS) {
     process.on(signal, () => child.kill(signal));
   }
+  stopWithNpm(child);
   child.on("error", (error) => {
     console.error(`sluice: ${error.message}`);
     process.exit(1);
   });
   child.on("exit", (code) => process.exit(code ?? 1));
+}
+
+/**
+ * npm runs us in a shell, and a signal for npm alone ends that shell but never reaches us. Then our parent changes.
+ * @param {import("node:child_process").ChildProcess} child
+ */
+function stopWithNpm(child) {
+  if (!process.env.npm_lifecycle_event) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    child.kill("SIGTERM");
+  }, PARENT_POLL_MS);
+  watch.unref();
 }
 
 /**
@@ -157,14 +177,28 @@ async function runNpm(root) {
     PATH: searchPath,
   });
   if (code === 0) return;
-  const reason = output
-    .split("\n")
-    .map((line) => line.replace(/^npm (error|ERR!)\s*/, ""))
-    .filter(
-      (line, index, all) => line !== all[index - 1] && /\S/.test(line) && !/^code |complete log/.test(line),
-    );
+  const log = path.join(root, ".sluice", "install.log");
+  writeFileSync(log, output);
   throw new SetupError(
-    `npm ci failed: ${reason[0] ?? `exit code ${code}`}. Nothing is half done; run the command again.`,
+    `npm ci failed: ${npmReason(output, code)}. Run the command again; ${log} has npm's words.`,
+  );
+}
+
+/**
+ * The sentence in npm's report that says what went wrong.
+ * @param {string} output
+ * @param {number} code
+ */
+function npmReason(output, code) {
+  const lines = output
+    .split("\n")
+    .filter((line) => /^npm (error|ERR!) /.test(line))
+    .map((line) => line.replace(/^npm (error|ERR!) +/, "").replace(/\.$/, ""));
+  const facts = /^(code|errno|syscall|path|dest|type|A complete log) /;
+  return (
+    lines.find((line) => !facts.test(line)) ??
+    lines[0] ??
+    (output.trim().split("\n").at(-1) || `exit code ${code}`)
   );
 }
 
@@ -269,7 +303,8 @@ async function lockInstall(root, say) {
 }
 
 /**
- * Runs a program to its end and keeps the last part of what it says.
+ * Runs a program to its end and keeps the last part of what it says. An interrupted install waits for that end, so that
+ * the next one does not meet it.
  * @param {string} command
  * @param {string[]} args
  * @param {string} cwd
@@ -277,21 +312,38 @@ async function lockInstall(root, say) {
  * @returns {Promise<{ code: number, output: string }>}
  */
 function run(command, args, cwd, env) {
-  const kept = 65_536;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let output = "";
+    let interrupted = false;
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
     });
+    const interrupt = () => {
+      interrupted = true;
+      child.kill("SIGTERM");
+      setTimeout(() => child.kill("SIGKILL"), INTERRUPT_GRACE_MS).unref();
+    };
+    for (const signal of SIGNALS) process.on(signal, interrupt);
+    const finish = () => {
+      for (const signal of SIGNALS) process.off(signal, interrupt);
+    };
     const keep = (/** @type {Buffer} */ chunk) => {
-      output = (output + chunk.toString()).slice(-kept);
+      output = (output + chunk.toString()).slice(-OUTPUT_KEPT_CHARS);
     };
     child.stdout.on("data", keep);
     child.stderr.on("data", keep);
-    child.on("error", (error) => resolve({ code: 1, output: error.message }));
-    child.on("close", (code) => resolve({ code: code ?? 1, output }));
+    child.on("error", (error) => {
+      finish();
+      resolve({ code: 1, output: error.message });
+    });
+    child.on("close", (code) => {
+      finish();
+      if (interrupted) reject(new SetupError("The install was interrupted. Run the command again."));
+      else resolve({ code: code ?? 1, output });
+    });
   });
 }
 

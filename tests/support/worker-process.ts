@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Region } from "#domain/region.ts";
 import { TEST_SECRET_KEYS } from "./factories.ts";
@@ -29,6 +30,8 @@ export interface SpawnedWorker {
   kill(signal: NodeJS.Signals): void;
   readonly exited: Promise<WorkerExit>;
   isRunning(): boolean;
+  /** Ends the channel to this process, as if it were gone. Only with `ipc`. */
+  disconnect(): void;
 }
 
 export interface SpawnOptions {
@@ -40,41 +43,53 @@ export interface SpawnOptions {
   readonly args?: readonly string[];
   /** Modules for `node --import`. */
   readonly imports?: readonly string[];
+  /** Gives it a channel to this process, as a supervisor does. */
+  readonly ipc?: boolean;
 }
 
-const running = new Set<ChildProcess>();
+/** What still runs, with the promise of its end. */
+const running = new Map<ChildProcess, Promise<WorkerExit>>();
 
 /** Starts `sluice worker` and returns at once. */
 export function spawnWorker(options: SpawnOptions): SpawnedWorker {
   const args = options.args ?? ["--region", options.region ?? "us", "--health-port", "0"];
   const imports = (options.imports ?? []).flatMap((module) => ["--import", module]);
-  const startedAt = performance.now();
   const child = spawn(process.execPath, [...imports, path.join(ROOT, "cli", "sluice.ts"), "worker", ...args], {
     cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", ...(options.ipc ? (["ipc"] as const) : [])],
     env: environment(options),
   });
-  running.add(child);
-  let out = "";
-  let err = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    out += chunk.toString("utf8");
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    err += chunk.toString("utf8");
-  });
-  const exited = once(child, "close").then(([code, signal]): WorkerExit => {
-    running.delete(child);
-    return { code, signal, afterMs: performance.now() - startedAt };
-  });
+  const out = collect(child.stdout);
+  const err = collect(child.stderr);
+  const exited = endOf(child, [out.ended, err.ended]);
+  running.set(child, exited);
   return {
     pid: child.pid ?? 0,
-    output: () => out + err,
-    errors: () => err,
+    output: () => out.text() + err.text(),
+    errors: () => err.text(),
     kill: (signal) => child.kill(signal),
     exited,
+    disconnect: () => child.disconnect(),
     isRunning: () => child.exitCode === null && child.signalCode === null,
   };
+}
+
+function collect(stream: Readable | null): { text(): string; ended: Promise<unknown> } {
+  if (stream === null) throw new Error("the worker's output is not piped");
+  let text = "";
+  stream.on("data", (chunk: Buffer) => {
+    text += chunk.toString("utf8");
+  });
+  return { text: () => text, ended: once(stream, "end") };
+}
+
+/** Not by the event "close": it does not come for a child whose channel this side has ended. */
+async function endOf(child: ChildProcess, outputs: readonly Promise<unknown>[]): Promise<WorkerExit> {
+  const startedAt = performance.now();
+  const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  await Promise.all(outputs);
+  running.delete(child);
+  return { code, signal, afterMs: performance.now() - startedAt };
 }
 
 /** Starts a worker and waits until it says that it has started. */
@@ -94,12 +109,10 @@ export async function spawnReadyWorker(options: SpawnOptions): Promise<SpawnedWo
 
 /** Kills what is still running and waits for its end. */
 export async function endWorkers(): Promise<void> {
-  const children = [...running];
   await Promise.all(
-    children.map(async (child) => {
-      const closed = once(child, "close");
+    [...running].map(([child, exited]) => {
       child.kill("SIGKILL");
-      await closed;
+      return exited;
     }),
   );
 }

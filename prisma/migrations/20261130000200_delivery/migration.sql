@@ -72,7 +72,8 @@ CREATE TABLE sluice.delivery (
     AND (lease_token IS NULL) = (leased_by IS NULL)
     AND (lease_token IS NULL) = (leased_at IS NULL)),
   CONSTRAINT delivery_ready CHECK (state <> 'ready' OR (attempts = 0 AND lane = 'first')),
-  CONSTRAINT delivery_delayed CHECK (state <> 'delayed' OR attempts > 0),
+  -- A delivery that died without a request has no attempt when a replay brings it back.
+  CONSTRAINT delivery_delayed CHECK (state <> 'delayed' OR attempts > 0 OR lane = 'replay'),
   CONSTRAINT delivery_replay CHECK ((lane = 'replay') = (replay_batch_id IS NOT NULL))
 ) WITH (
   fillfactor = 85,
@@ -156,6 +157,8 @@ CREATE TABLE sluice.attempt (
 ) PARTITION BY RANGE (started_at);
 SELECT sluice.pin_region('attempt');
 CREATE INDEX attempt_started ON sluice.attempt USING brin (started_at) WITH (pages_per_range = 16);
+-- The roll-up finds the minutes that new rows belong to, also of attempts that are recorded long after they began.
+CREATE INDEX attempt_recorded ON sluice.attempt USING brin (recorded_at) WITH (pages_per_range = 16);
 CREATE TRIGGER attempt_append_only BEFORE UPDATE OR DELETE ON sluice.attempt
   FOR EACH ROW EXECUTE FUNCTION sluice.refuse('attempts are append-only');
 

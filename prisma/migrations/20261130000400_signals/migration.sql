@@ -15,7 +15,7 @@ LANGUAGE sql STABLE AS $$
   SELECT g.tenant_id, g.destination_id, g.service_class, w.held_why, w.gate_until,
          CASE WHEN w.held_why IS NULL THEN g.first_due_at END,
          CASE WHEN w.held_why IS NULL AND w.gate_until IS NULL THEN g.due_count ELSE 0 END,
-         CASE WHEN w.held_why IS NULL AND w.gate_until IS NULL THEN greatest(g.due_since, s.hold_until) END,
+         CASE WHEN w.held_why IS NULL AND w.gate_until IS NULL AND g.due_count > 0 THEN greatest(g.due_since, s.hold_until) END,
          CASE WHEN w.held_why IS NOT NULL THEN g.due_count ELSE 0 END,
          CASE WHEN w.held_why IS NOT NULL THEN g.due_since END,
          CASE WHEN w.held_why IS NULL AND w.gate_until IS NOT NULL THEN g.due_count ELSE 0 END,

@@ -167,7 +167,7 @@ SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
   WITH back AS (
     UPDATE sluice.delivery d
-       SET state = CASE WHEN d.attempts = 0 THEN 'ready' ELSE 'delayed' END::sluice.delivery_state,
+       SET state = CASE WHEN d.attempts = 0 AND d.lane = 'first' THEN 'ready' ELSE 'delayed' END::sluice.delivery_state,
            lease_token = NULL, lease_until = NULL, leased_at = NULL, leased_by = NULL
       FROM (SELECT DISTINCT unnest(p_ids) AS id) i
      WHERE d.id = i.id AND d.lease_token = p_token
@@ -175,8 +175,8 @@ AS $$
   SELECT count(*)::integer FROM back
 $$;
 
--- Shuts a destination's gate at once, before the finish batch. A request that began before the gate it meets was shut
--- belongs to that same gate: it may move the opening later but does not count as one more.
+-- Shuts a destination's gate at once, before the finish batch. A request that began before the last gate opened belongs
+-- to that same gate (it was claimed before it was shut): it may move the opening later but does not count as one more.
 CREATE FUNCTION sluice.shut_gate(p_destination uuid, p_delivery uuid, p_delay_ms bigint, p_started_at timestamptz,
                                  p_why text, p_status smallint, p_retry_after text)
 RETURNS TABLE (hold_until timestamptz, consecutive_gates integer)
@@ -187,10 +187,14 @@ LANGUAGE sql VOLATILE AS $$
          left(p_retry_after, 256), p_delivery, true, 1
     FROM sluice.region_control rc
   ON CONFLICT (destination_id) DO UPDATE SET
-    hold_until = greatest(s.hold_until, EXCLUDED.hold_until), hold_set_at = EXCLUDED.hold_set_at, hold_why = EXCLUDED.hold_why,
-    hold_status = EXCLUDED.hold_status, hold_retry_after = EXCLUDED.hold_retry_after, hold_delivery_id = EXCLUDED.hold_delivery_id,
+    -- The later opening wins, together with what it was set by.
+    (hold_until, hold_set_at, hold_why, hold_status, hold_retry_after, hold_delivery_id) = (
+      SELECT g.* FROM (VALUES
+        (s.hold_until, s.hold_set_at, s.hold_why, s.hold_status, s.hold_retry_after, s.hold_delivery_id),
+        (EXCLUDED.hold_until, EXCLUDED.hold_set_at, EXCLUDED.hold_why, EXCLUDED.hold_status, EXCLUDED.hold_retry_after, EXCLUDED.hold_delivery_id)
+      ) AS g(hold_until, set_at, why, status, retry_after, delivery_id) ORDER BY g.hold_until DESC NULLS LAST LIMIT 1),
     probing = true, updated_at = clock_timestamp(),
-    consecutive_gates = s.consecutive_gates + CASE WHEN s.hold_set_at IS NULL OR p_started_at >= s.hold_set_at THEN 1 ELSE 0 END
+    consecutive_gates = s.consecutive_gates + CASE WHEN s.hold_until IS NULL OR p_started_at >= s.hold_until THEN 1 ELSE 0 END
   RETURNING s.hold_until, s.consecutive_gates
 $$;
 

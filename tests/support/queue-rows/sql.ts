@@ -32,7 +32,8 @@ export async function makePlace(
     tenantId?: string;
   } = {},
 ): Promise<Place> {
-  const tenantId = limits.tenantId ?? (await makeTenant(pool, { concurrencyLimit: limits.tenantCap ?? FREE_CAP }));
+  const tenantId =
+    limits.tenantId ?? (await makeTenant(pool, { concurrencyLimit: limits.tenantCap ?? FREE_CAP }));
   const destinationId = await makeDestination(pool, tenantId, {
     concurrencyLimit: limits.destinationCap ?? FREE_CAP,
     ratePerSecond: limits.ratePerSecond ?? null,
@@ -140,7 +141,9 @@ export async function readRow(
   table: "delivery" | "delivery_archive" | "dead_letter" | "delivery_all",
   id: string,
 ): Promise<Record<string, unknown> | undefined> {
-  const result = await pool.query<Record<string, unknown>>(`SELECT * FROM sluice.${table} WHERE id = $1`, [id]);
+  const result = await pool.query<Record<string, unknown>>(`SELECT * FROM sluice.${table} WHERE id = $1`, [
+    id,
+  ]);
   return result.rows[0];
 }
 
@@ -200,7 +203,7 @@ export interface TableReads {
 }
 
 /**
- * What a piece of work reads of a table, from the transaction's own counters (exact and at once). The work runs in a
+ * What a piece of work reads of a table, from the session's own counters (exact and at once). The work runs in a
  * transaction of the client, which is committed.
  */
 export async function readsOf(
@@ -209,13 +212,24 @@ export async function readsOf(
   work: () => Promise<unknown>,
 ): Promise<TableReads> {
   await client.query("BEGIN");
+  const before = await pendingReads(client, table);
   await work();
+  const after = await pendingReads(client, table);
+  await client.query("COMMIT");
+  return {
+    seqScans: after.seqScans - before.seqScans,
+    seqRows: after.seqRows - before.seqRows,
+    indexRows: after.indexRows - before.indexRows,
+  };
+}
+
+/** Counters that this session has not reported yet; those of earlier transactions may be among them. */
+async function pendingReads(client: ClientBase, table: string): Promise<TableReads> {
   const result = await client.query<TableReads>(
     `SELECT seq_scan::integer AS "seqScans", seq_tup_read::integer AS "seqRows", idx_tup_fetch::integer AS "indexRows"
        FROM pg_stat_xact_user_tables WHERE relid = ('sluice.' || $1)::regclass`,
     [table],
   );
-  await client.query("COMMIT");
   const reads = result.rows[0];
   if (reads === undefined) throw new Error(`no counters of ${table}`);
   return reads;

@@ -147,6 +147,8 @@ export async function terminateSessions(pool: Pool, applicationName: string): Pr
 
 /** Worker processes that are on record. */
 export async function countWorkerProcesses(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>("SELECT count(*)::integer AS n FROM sluice.worker_process");
+  const { rows } = await pool.query<{ n: number }>(
+    "SELECT count(*)::integer AS n FROM sluice.worker_process",
+  );
   return rows[0]?.n ?? 0;
 }

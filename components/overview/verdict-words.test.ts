@@ -1,0 +1,91 @@
+/** The sentence on the first screen: green only for a region that answered, is inside its objectives and is fresh. */
+import { expect, test } from "vitest";
+import type { RegionOverview } from "#db/console/read-overview.ts";
+import type { RegionAnswer } from "#db/console/read-region.ts";
+import { targetText, wordsFor } from "./verdict-words.ts";
+
+const AS_OF = "2026-11-30T14:03:22.000Z";
+
+function answer(change: Partial<RegionOverview> = {}): RegionAnswer<RegionOverview> {
+  const data: RegionOverview = {
+    verdict: {
+      level: "on_time",
+      because: null,
+      firstAttempt: { serviceClass: "routine", oldestMs: 400, targetMs: 120_000 },
+      tenantsAffected: 0,
+    },
+    firstAttempt: [],
+    due: { count: 0, oldestMs: 0 },
+    gated: 0,
+    ready: 1,
+    delayed: 0,
+    inFlight: 0,
+    slots: 16,
+    completed: { lastHour: 0, total: 0 },
+    deadLetters: { count: 0, oldestMs: 0 },
+    held: [],
+    pausedTenants: 0,
+    workers: { running: 1, lastHeartbeatAt: AS_OF },
+    draining: null,
+    lastSampleAt: AS_OF,
+    tenants: [],
+    tenantsLeftOut: 0,
+    ...change,
+  };
+  return { region: "eu", status: "ok", asOf: AS_OF, data };
+}
+
+const late = {
+  level: "late",
+  because: "first_attempt",
+  firstAttempt: { serviceClass: "routine", oldestMs: 372_000, targetMs: 120_000 },
+  tenantsAffected: 3,
+} as const;
+
+test("late names the age, the target and who is affected", () => {
+  expect(wordsFor(answer({ verdict: late, pausedTenants: 1 }), false)).toEqual({
+    tone: "danger",
+    label: "late",
+    main: "Oldest first attempt 6 m 12 s (target 2 m).",
+    aside: "3 tenants affected. 1 tenant paused.",
+  });
+});
+
+test("on time is green while fresh, and only was on time when the page is behind", () => {
+  expect(wordsFor(answer(), false)).toMatchObject({ tone: "ok", label: "on time" });
+  expect(wordsFor(answer(), true)).toMatchObject({ tone: "unknown", label: "was on time" });
+  expect(wordsFor(answer({ verdict: late }), true)).toMatchObject({ tone: "danger", label: "late" });
+});
+
+test("a region that does not answer has no number in its sentence", () => {
+  const words = wordsFor(
+    { region: "eu", status: "unavailable", detail: "Its database does not answer." },
+    false,
+  );
+  expect(words).toMatchObject({
+    tone: "danger",
+    label: "does not answer",
+    aside: "Its numbers are unknown, not zero.",
+  });
+  expect(words.main).not.toMatch(/\d/);
+});
+
+test("a region without workers says for how long nobody has reported", () => {
+  const verdict = { ...late, level: "stopped", because: "no_worker" } as const;
+  const workers = { running: 0, lastHeartbeatAt: "2026-11-30T14:01:22.000Z" };
+  expect(wordsFor(answer({ verdict, workers }), false).main).toContain("No worker has reported for 2 m 0 s.");
+  expect(wordsFor(answer({ verdict, workers: { running: 0, lastHeartbeatAt: null } }), false).main).toContain(
+    "No worker has ever reported.",
+  );
+});
+
+test("a sampler that has stopped is said, since the charts then show no data", () => {
+  expect(wordsFor(answer({ lastSampleAt: "2026-11-30T14:03:00.000Z" }), false).aside).toContain(
+    "Sampling has stopped",
+  );
+  expect(wordsFor(answer({ lastSampleAt: null }), false).aside).toContain("Sampling has stopped");
+});
+
+test("targets are written short", () => {
+  expect([15_000, 60_000, 120_000].map(targetText)).toEqual(["15 s", "1 m", "2 m"]);
+});

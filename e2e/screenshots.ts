@@ -1,0 +1,89 @@
+/**
+ * Pictures of every page of a running console, light and dark, wide and narrow:
+ * `node e2e/screenshots.ts [--url http://127.0.0.1:3000] [--out screenshots]`. It only looks; it starts and changes nothing.
+ */
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { type Browser, chromium, type Page } from "playwright-core";
+import type { DeliveryPage } from "#db/console/list-deliveries.ts";
+import type { RegionAnswer } from "#db/console/read-region.ts";
+import { findBrowser } from "#scripts/lib/browser.ts";
+
+const SCHEMES = ["light", "dark"] as const;
+const SIZES = [
+  { name: "wide", width: 1440, height: 900, scale: 1 },
+  { name: "narrow", width: 390, height: 844, scale: 2 },
+] as const;
+const SETTLE_TIMEOUT_MS = 15_000;
+
+interface Shot {
+  name: string;
+  path: string;
+}
+
+/** The pages with the parameters that show the most; a delivery that waits for a retry where there is one. */
+async function shotsOf(url: string): Promise<Shot[]> {
+  const id = (await firstDelivery(url, "delayed")) ?? (await firstDelivery(url, "delivered"));
+  return [
+    { name: "overview", path: "/" },
+    { name: "deliveries", path: "/deliveries?region=us" },
+    { name: "dead-letters", path: "/dead-letters?region=us" },
+    ...(id === null ? [] : [{ name: "delivery", path: `/deliveries/${id}` }]),
+  ];
+}
+
+async function firstDelivery(url: string, state: string): Promise<string | null> {
+  const response = await fetch(`${url}/api/v1/deliveries?region=us&limit=1&state=${state}`);
+  const answer = (await response.json()) as RegionAnswer<DeliveryPage>;
+  return answer.status === "ok" ? (answer.data.rows[0]?.id ?? null) : null;
+}
+
+async function takeAll(browser: Browser, url: string, folder: string): Promise<number> {
+  const shots = await shotsOf(url);
+  let count = 0;
+  for (const colorScheme of SCHEMES) {
+    for (const { name, width, height, scale } of SIZES) {
+      const context = await browser.newContext({
+        colorScheme,
+        viewport: { width, height },
+        deviceScaleFactor: scale,
+        locale: "en-GB",
+      });
+      const page = await context.newPage();
+      for (const shot of shots) {
+        await page.goto(`${url}${shot.path}`);
+        await settle(page);
+        await page.screenshot({
+          path: path.join(folder, `${shot.name}-${colorScheme}-${name}.png`),
+          fullPage: shot.name !== "deliveries" && shot.name !== "dead-letters",
+        });
+        count += 1;
+      }
+      await context.close();
+    }
+  }
+  return count;
+}
+
+/** Until times are shown and no stand-in is left. */
+async function settle(page: Page): Promise<void> {
+  await page.locator("main time").first().waitFor({ timeout: SETTLE_TIMEOUT_MS });
+  await page.waitForFunction(() => document.querySelector("main .animate-skeleton") === null, null, {
+    timeout: SETTLE_TIMEOUT_MS,
+  });
+}
+
+const { values } = parseArgs({
+  options: {
+    url: { type: "string", default: "http://127.0.0.1:3000" },
+    out: { type: "string", default: "screenshots" },
+  },
+});
+mkdirSync(values.out, { recursive: true });
+const browser = await chromium.launch(findBrowser());
+try {
+  console.log(`${await takeAll(browser, values.url, values.out)} pictures in ${values.out}`);
+} finally {
+  await browser.close();
+}
