@@ -6,7 +6,12 @@ import { defineConfig } from "vitest/config";
 import { hasTestServer } from "./scripts/lib/test-server.ts";
 
 const DATABASE_TESTS = ["db/**/*.test.ts", "outbox/**/*.test.ts", "prisma/**/*.test.ts", "demo/**/*.test.ts"];
-const PROCESS_TESTS = ["worker/**/*.test.ts", "cli/**/*.test.ts", "bench/**/*.test.ts"];
+const PROCESS_TESTS = [
+  "worker/**/*.test.ts",
+  "cli/**/*.test.ts",
+  "bench/**/*.test.ts",
+  "scripts/**/*.test.ts",
+];
 const NEVER = ["**/node_modules/**", "**/.next/**", "**/.next-*/**", ".sluice/**", "e2e/**"];
 const START_TIMEOUT_MS = 120_000;
 

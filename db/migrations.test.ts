@@ -32,7 +32,8 @@ async function refusal(database: TestDatabase, sql: string, values: unknown[] = 
 
 const ID = "gen_random_uuid()";
 const SHA = "decode(repeat('ab', 32), 'hex')";
-const ENVELOPE = "tenant_id, destination_id, payload_id, payload_bytes, event_type, idempotency_key, service_class";
+const ENVELOPE =
+  "tenant_id, destination_id, payload_id, payload_bytes, event_type, idempotency_key, service_class";
 const ENVELOPE_VALUES = `${ID}, ${ID}, ${ID}, 1, 'e', 'k', 'urgent'`;
 
 /** One valid row of each table that a region's rows stand in: the columns beside region, and their values. */
@@ -56,13 +57,22 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     `id, ${ENVELOPE}, created_at, first_due_at, due_at, state, attempts, failures, throttles, cycle`,
     `${ID}, ${ENVELOPE_VALUES}, now(), now(), now(), 'delivered', 1, 0, 0, 1`,
   ],
-  delivery_key: ["idempotency_key, destination_id, delivery_id, body_sha256", `${ID}::text, ${ID}, ${ID}, ${SHA}`],
+  delivery_key: [
+    "idempotency_key, destination_id, delivery_id, body_sha256",
+    `${ID}::text, ${ID}, ${ID}, ${SHA}`,
+  ],
   demo_card_hold: [
     "id, tenant_id, destination_id, amount_minor, currency, card_last4, expires_at",
     `${ID}, ${ID}, ${ID}, 100, 'USD', '4242', now()`,
   ],
-  demo_ledger_entry: ["idempotency_key, hold_id, kind, amount_minor, currency", `${ID}::text, (SELECT id FROM sluice.demo_card_hold LIMIT 1), 'hold_released', 1, 'USD'`],
-  destination: ["id, tenant_id, name, url, secret_current", `${ID}, (SELECT id FROM sluice.tenant LIMIT 1), 'd', 'http://x', '\\x00'`],
+  demo_ledger_entry: [
+    "idempotency_key, hold_id, kind, amount_minor, currency",
+    `${ID}::text, (SELECT id FROM sluice.demo_card_hold LIMIT 1), 'hold_released', 1, 'USD'`,
+  ],
+  destination: [
+    "id, tenant_id, name, url, secret_current",
+    `${ID}, (SELECT id FROM sluice.tenant LIMIT 1), 'd', 'http://x', '\\x00'`,
+  ],
   destination_state: ["destination_id", ID],
   operator_action: [
     "id, actor, actor_role, action, target_kind, target_id, reason, result, correlation_id",
@@ -75,7 +85,10 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     "clock_timestamp(), 'class', 'urgent', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0",
   ],
   replay_batch: ["id, name, reason, requested_by", `${ID}, 'b', 'test', 'ann'`],
-  replay_item: ["batch_id, delivery_id, dead_letter_version", `(SELECT id FROM sluice.replay_batch LIMIT 1), ${ID}, 1`],
+  replay_item: [
+    "batch_id, delivery_id, dead_letter_version",
+    `(SELECT id FROM sluice.replay_batch LIMIT 1), ${ID}, 1`,
+  ],
   sample_run: ["at, scope, ok, took_ms", "clock_timestamp(), 'class', true, 1"],
   tenant: ["id, slug, name", `${ID}, ${ID}::text, 't'`],
   worker_process: ["id, host, pid, version, slots", `${ID}, 'h', 1, '1', 1`],
@@ -97,24 +110,31 @@ describe("REG-1 REG-2 region", () => {
           AND c.relname NOT IN ('_prisma_migrations')`,
     );
     expect(tables.rows.filter(({ pinned }) => !pinned).map(({ name }) => name)).toEqual([]);
-    expect(tables.rows.map(({ name }) => name).sort()).toEqual([...Object.keys(ROWS), "region_control"].sort());
+    expect(tables.rows.map(({ name }) => name).sort()).toEqual(
+      [...Object.keys(ROWS), "region_control"].sort(),
+    );
   });
 
-  it.each(["us", "eu"] satisfies Region[])("the database of %s takes its own rows and refuses the other's in every table", async (region) => {
-    const database = regions[region];
-    const other = region === "us" ? "eu" : "us";
-    for (const table of TABLES) {
-      const own = await refusal(database, insert(table, region));
-      expect(own, table).toBe(table === "policy" && own !== null ? "23505 policy_pkey" : null);
-      const foreign = await refusal(database, insert(table, other));
-      expect(foreign, table).toMatch(new RegExp(`^${CHECK_VIOLATION} ${table}_region$`));
-    }
-  });
+  it.each(["us", "eu"] satisfies Region[])(
+    "the database of %s takes its own rows and refuses the other's in every table",
+    async (region) => {
+      const database = regions[region];
+      const other = region === "us" ? "eu" : "us";
+      for (const table of TABLES) {
+        const own = await refusal(database, insert(table, region));
+        expect(own, table).toBe(table === "policy" && own !== null ? "23505 policy_pkey" : null);
+        const foreign = await refusal(database, insert(table, other));
+        expect(foreign, table).toMatch(new RegExp(`^${CHECK_VIOLATION} ${table}_region$`));
+      }
+    },
+  );
 });
 
 describe("words of the domain and of the database", () => {
   async function labels(type: string): Promise<string[]> {
-    const result = await us.pool.query<{ label: string }>(`SELECT unnest(enum_range(NULL::sluice.${type}))::text AS label`);
+    const result = await us.pool.query<{ label: string }>(
+      `SELECT unnest(enum_range(NULL::sluice.${type}))::text AS label`,
+    );
     return result.rows.map(({ label }) => label);
   }
 
@@ -145,9 +165,14 @@ describe("ID-4 the form of a key", () => {
     expect(await refusal(us, insertKey, [key])).toBeNull();
   });
 
-  it.each(["", "x".repeat(256), "a b", "a\tb", "a\nb", "a\n", "clé", "\u007f", "a\u00a0"])("refuses %j", async (key) => {
-    expect(await refusal(us, insertKey, [key])).toBe(`${CHECK_VIOLATION} delivery_key_idempotency_key_check`);
-  });
+  it.each(["", "x".repeat(256), "a b", "a\tb", "a\nb", "a\n", "clé", "\u007f", "a\u00a0"])(
+    "refuses %j",
+    async (key) => {
+      expect(await refusal(us, insertKey, [key])).toBe(
+        `${CHECK_VIOLATION} delivery_key_idempotency_key_check`,
+      );
+    },
+  );
 
   it("ID-11 stands once for each destination, and its hash is a SHA-256", async () => {
     const destination = randomUUID();
@@ -162,17 +187,30 @@ describe("ID-4 the form of a key", () => {
 
 describe("DLQ-4 four eyes", () => {
   const BEFORE = ["draft", "in_review", "rejected", "expired", "cancelled"];
-  const AFTER = ["approved", "canary", "canary_hold", "running", "paused", "stopping", "completed", "stopped", "failed"];
+  const AFTER = [
+    "approved",
+    "canary",
+    "canary_hold",
+    "running",
+    "paused",
+    "stopping",
+    "completed",
+    "stopped",
+    "failed",
+  ];
   const batch = `INSERT INTO sluice.replay_batch (id, region, name, state, reason, requested_by, approved_by, break_glass_by, frozen_sha256)
                  VALUES (${ID}, 'us', 'b', $1, 'test', 'ann', $2, $3, ${SHA})`;
 
-  it.each(AFTER)("a batch that is %s was approved by another person, or an admin broke the glass", async (state) => {
-    const refused = `${CHECK_VIOLATION} replay_batch_four_eyes`;
-    expect(await refusal(us, batch, [state, null, null])).toBe(refused);
-    expect(await refusal(us, batch, [state, "ann", null])).toBe(refused);
-    expect(await refusal(us, batch, [state, "bob", null])).toBeNull();
-    expect(await refusal(us, batch, [state, null, "root"])).toBeNull();
-  });
+  it.each(AFTER)(
+    "a batch that is %s was approved by another person, or an admin broke the glass",
+    async (state) => {
+      const refused = `${CHECK_VIOLATION} replay_batch_four_eyes`;
+      expect(await refusal(us, batch, [state, null, null])).toBe(refused);
+      expect(await refusal(us, batch, [state, "ann", null])).toBe(refused);
+      expect(await refusal(us, batch, [state, "bob", null])).toBeNull();
+      expect(await refusal(us, batch, [state, null, "root"])).toBeNull();
+    },
+  );
 
   it.each(BEFORE)("a batch that is %s needs no approval yet", async (state) => {
     expect(await refusal(us, batch, [state, null, null])).toBeNull();
@@ -212,7 +250,11 @@ describe("configuration", () => {
       ["region_control", null, "draining = true"],
     ];
     for (const [table, id, columns] of bad) {
-      const code = await refusal(us, `UPDATE sluice.${table} SET ${columns} WHERE $1::uuid IS NULL OR ${id ? "id" : "$1"} = $1`, [id]);
+      const code = await refusal(
+        us,
+        `UPDATE sluice.${table} SET ${columns} WHERE $1::uuid IS NULL OR ${id ? "id" : "$1"} = $1`,
+        [id],
+      );
       expect(code, columns).toContain(CHECK_VIOLATION);
     }
   });
@@ -231,7 +273,9 @@ describe("configuration", () => {
     const destinationId = await makeDestination(us.pool, tenantId);
     const body = Buffer.from('{"b":1.0,"a":12345678901234567890,"c":1e2,\r\n"d":"\u0000"}');
     const [id] = await makeDeliveries(us.pool, { tenantId, destinationId, body });
-    const stored = await us.pool.query<{ body: Buffer }>("SELECT body FROM sluice.payload WHERE id = $1", [id]);
+    const stored = await us.pool.query<{ body: Buffer }>("SELECT body FROM sluice.payload WHERE id = $1", [
+      id,
+    ]);
     expect(stored.rows[0]?.body.equals(body)).toBe(true);
   });
 });
@@ -241,7 +285,9 @@ describe("reading", () => {
     const view = await us.pool.query("SELECT * FROM sluice.delivery_all LIMIT 0");
     const columns = view.fields.map(({ name }) => name);
     for (const column of ["body", "secret_current", "lease_token"]) expect(columns).not.toContain(column);
-    expect(columns).toEqual(expect.arrayContaining(["id", "state", "lane", "attempts", "due_at", "finished_at"]));
+    expect(columns).toEqual(
+      expect.arrayContaining(["id", "state", "lane", "attempts", "due_at", "finished_at"]),
+    );
   });
 
   it("sluice.uuid_floor bounds the UUIDv7 of a moment from below, and only those", async () => {

@@ -73,7 +73,7 @@ async function shutGateOf(
       status: attempt.outcome.kind === "response" ? attempt.outcome.status : null,
       retryAfter: decision.retryAfter?.raw ?? null,
     });
-    parts.book.block(delivery.destinationId, gate.holdUntilMs);
+    parts.book.block(delivery.destinationId, gate.holdUntilMs, parts.clock.nowMs());
   } catch (error) {
     // The delivery's own due time still moves; siblings may spend an attempt each until the next 429.
     parts.log.warn({ event: "gate_not_shut", delivery: delivery.id, error: String(error) }, "a gate could not be shut");

@@ -13,6 +13,8 @@ import type { LaneBook } from "./lane-book.ts";
 const MIN_LOOK_INTERVAL_MS = 20;
 /** A due time is set before its transaction commits; a look reaches back this far. Older ones are the walk's. */
 const LOOK_BACK_MS = 2_000;
+/** While a look is behind, what became due this lately is looked at too: depth must not hide what is new. */
+const EDGE_MS = 300;
 const MIN_WALK_INTERVAL_MS = 500;
 /** A walk rests twenty times as long as it took. */
 const WALK_DUTY = 20;
@@ -51,6 +53,10 @@ export class Discovery {
     this.#clock.sync(recent.nowMs);
     this.#book.add(recent.heads);
     this.#readUpToMs = Math.min(recent.readUpToMs, recent.nowMs - LOOK_BACK_MS);
+    if (recent.readUpToMs >= recent.nowMs - EDGE_MS) return;
+    // A look reads the oldest rows first: behind a burst of tens of thousands it would come to a new row seconds later.
+    const edge = await recentLanes(this.#pool, recent.nowMs - EDGE_MS);
+    this.#book.add(edge.heads);
   }
 
   async #walk(): Promise<void> {

@@ -193,7 +193,8 @@ export class Dispatch {
     const { book, clock } = this.#parts;
     // The claim may have emptied the lane, and a lane that is not known cannot be blocked.
     book.add([{ lane, serviceClass, tenantId, destinationId, dueMs }]);
-    book.block(destinationId, clock.nowMs() + SENDING_WAIT_MS);
+    const nowMs = clock.nowMs();
+    book.block(destinationId, nowMs + SENDING_WAIT_MS, nowMs);
   }
 
   async #readOrRelease(claimed: Claim): Promise<ClaimedDelivery[]> {

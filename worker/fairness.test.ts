@@ -65,12 +65,16 @@ describe("50,000 due rows of one tenant whose destination has a cap of 10", () =
   it(
     "FAIR-5 fault 16: a new row of another tenant starts within a second",
     async () => {
-      await fill(await laneOf("/ok/deep?ms=20"), 50_000);
+      const deep = await laneOf("/ok/deep?ms=20");
+      await fill(deep, 50_000);
       await start();
       await receiver.waitFor("deep", (stats) => stats.requests > 200, LONG_MS);
       for (let n = 0; n < 3; n++) {
         expect(await firstAttemptLagMs(await laneOf(`/ok/quiet-${n}`))).toBeLessThan(1_000);
       }
+      // And behind a burst that came a moment before it.
+      await fill(deep, 10_000, { dueInMs: 0 });
+      expect(await firstAttemptLagMs(await laneOf("/ok/quiet-burst"))).toBeLessThan(1_000);
       const before = receiver.stats("deep").requests;
       await receiver.waitFor("deep", (stats) => stats.requests > before, LONG_MS);
       expect(receiver.stats("deep").peakConcurrency).toBe(10);

@@ -131,14 +131,20 @@ describe("what happens in this process", () => {
 
   it("FAIR-6 shuts all lanes of a destination with its gate, and a freed slot does not open them", () => {
     const book = bookWith(head("a"), head("a", { lane: "retry" }), head("b"));
-    book.block("a", NOW_MS + 5_000);
+    book.block("a", NOW_MS + 300, NOW_MS);
     expect(book.open(NOW_MS)).toEqual([head("b")]);
     expect(book.freed("a")).toBe(false);
-    expect(book.nextOpeningMs(NOW_MS)).toBe(NOW_MS + 5_000);
-    book.block("a", NOW_MS + 1_000);
-    expect(book.hasOpen(NOW_MS)).toBe(true);
-    expect(book.nextOpeningMs(NOW_MS)).toBe(NOW_MS + 5_000);
-    expect(book.open(NOW_MS + 5_000)).toHaveLength(3);
+    expect(book.nextOpeningMs(NOW_MS)).toBe(NOW_MS + 300);
+    book.block("a", NOW_MS + 100, NOW_MS);
+    expect(book.nextOpeningMs(NOW_MS)).toBe(NOW_MS + 300);
+    expect(book.open(NOW_MS + 300)).toHaveLength(3);
+  });
+
+  it("FAIR-6 looks within a second whether a gate that is shut for hours was opened early", () => {
+    const book = bookWith(head("a"));
+    book.block("a", NOW_MS + 3_600_000, NOW_MS);
+    expect(book.hasOpen(NOW_MS)).toBe(false);
+    expect(book.hasOpen(NOW_MS + 1_000)).toBe(true);
   });
 
   it("has no next opening when nothing is blocked", () => {

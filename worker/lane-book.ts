@@ -115,13 +115,14 @@ export class LaneBook {
     return any;
   }
 
-  /** A gate was shut: nothing of this destination is asked for before it opens. */
-  block(destinationId: string, untilMs: number): void {
+  /** A gate was shut: nothing of this destination is asked for before it opens, or before it may have been opened early. */
+  block(destinationId: string, untilMs: number, nowMs: number): void {
+    const againMs = Math.min(untilMs, nowMs + RECHECK_CONTROL_MS);
     for (const key of this.#byDestination.get(destinationId) ?? []) {
       const known = this.#lanes.get(key);
       if (known === undefined) continue;
       known.blocker = "gate";
-      known.blockedUntilMs = Math.max(known.blockedUntilMs, untilMs);
+      known.blockedUntilMs = Math.max(known.blockedUntilMs, againMs);
     }
   }
 

@@ -42,7 +42,8 @@ async function setRegion(columns: string): Promise<void> {
 }
 
 const PAUSED = "paused_at = now(), pause_reason = 'test', pause_until = now() + interval '1 hour'";
-const PAUSE_ENDED = "paused_at = now() - interval '2 hours', pause_reason = 'test', pause_until = now() - interval '1 second'";
+const PAUSE_ENDED =
+  "paused_at = now() - interval '2 hours', pause_reason = 'test', pause_until = now() - interval '1 second'";
 
 describe("CTL-1 controls hold work in the claim itself (fault 43)", () => {
   it("a tenant's pause, until it ends", async () => {
@@ -76,7 +77,11 @@ describe("CTL-1 controls hold work in the claim itself (fault 43)", () => {
     const orphan = await busyPlace();
     await set("tenant", orphan.tenantId, "deleted_at = now()");
     expect(await ask(orphan)).toEqual({ taken: 0, blocker: "deleted", untilMs: null });
-    expect(await ask({ ...place, destinationId: randomUUID() })).toEqual({ taken: 0, blocker: "deleted", untilMs: null });
+    expect(await ask({ ...place, destinationId: randomUUID() })).toEqual({
+      taken: 0,
+      blocker: "deleted",
+      untilMs: null,
+    });
   });
 
   it("CTL-3 a draining region gives nothing, and gives again afterwards", async () => {
@@ -171,11 +176,23 @@ describe("FAIR-6 the gate", () => {
     await gate(place, 60_000);
     await reachOpening(place);
     const lost = await probeFor(place);
-    await database.pool.query("UPDATE sluice.delivery SET lease_until = clock_timestamp() WHERE id = $1", [lost.ids[0]]);
+    await database.pool.query("UPDATE sluice.delivery SET lease_until = clock_timestamp() WHERE id = $1", [
+      lost.ids[0],
+    ]);
     const unsent = await probeFor(place);
     expect(unsent.ids).toHaveLength(1);
-    const dead = { decision: "dead", outcome: "payload_erased", reason: "payload_erased", fingerprint: "f", sent: false } as const;
-    const row = outcomeOf(String(unsent.ids[0]), unsent.token, { ...dead, opens_gate: false, started_ms: unsent.claimedAtMs + 1 });
+    const dead = {
+      decision: "dead",
+      outcome: "payload_erased",
+      reason: "payload_erased",
+      fingerprint: "f",
+      sent: false,
+    } as const;
+    const row = outcomeOf(String(unsent.ids[0]), unsent.token, {
+      ...dead,
+      opens_gate: false,
+      started_ms: unsent.claimedAtMs + 1,
+    });
     expect((await finish(database.pool, [row])).size).toBe(1);
     expect((await probeFor(place)).ids).toHaveLength(1);
     expect((await probeFor(place)).ids).toHaveLength(0);
@@ -190,7 +207,10 @@ describe("FAIR-6 the gate", () => {
     expect((await ask(place)).taken).toBe(0);
     // They began before it was shut, so they say nothing about it: one probe goes first.
     const startedMs = flying.claimedAtMs - 5_000;
-    await finish(database.pool, flying.ids.map((id) => outcomeOf(id, flying.token, { started_ms: startedMs })));
+    await finish(
+      database.pool,
+      flying.ids.map((id) => outcomeOf(id, flying.token, { started_ms: startedMs })),
+    );
     expect((await ask(place)).taken).toBe(1);
   });
 });
@@ -202,9 +222,20 @@ describe("SIG-9 what an entry hears", () => {
     expect(await ask(place, 3)).toEqual({ taken: 2, blocker: null, untilMs: null });
     expect(await ask(place, 3)).toEqual({ taken: 0, blocker: null, untilMs: null });
     expect(await ask(await busyPlace(), 0)).toEqual({ taken: 0, blocker: null, untilMs: null });
-    expect(await ask(await busyPlace({ destinationCap: 2 }))).toEqual({ taken: 2, blocker: "destination_cap", untilMs: null });
-    expect(await ask(await busyPlace({ tenantCap: 2 }))).toEqual({ taken: 2, blocker: "tenant_cap", untilMs: null });
-    expect(await ask(await busyPlace({ tenantCap: 1, destinationCap: 2 }))).toMatchObject({ taken: 1, blocker: "tenant_cap" });
+    expect(await ask(await busyPlace({ destinationCap: 2 }))).toEqual({
+      taken: 2,
+      blocker: "destination_cap",
+      untilMs: null,
+    });
+    expect(await ask(await busyPlace({ tenantCap: 2 }))).toEqual({
+      taken: 2,
+      blocker: "tenant_cap",
+      untilMs: null,
+    });
+    expect(await ask(await busyPlace({ tenantCap: 1, destinationCap: 2 }))).toMatchObject({
+      taken: 1,
+      blocker: "tenant_cap",
+    });
     const limited = await ask(await busyPlace({ ratePerSecond: 0.001, rateBurst: 2 }));
     expect(limited).toMatchObject({ taken: 2, blocker: "rate" });
     expect(limited.untilMs).toBeCloseTo(Date.now() + 1_000_000, -5);
@@ -222,7 +253,10 @@ describe("SIG-9 what an entry hears", () => {
     const paused = await busyPlace();
     await set("tenant", paused.tenantId, PAUSED);
     const places = [dry, paused, free, dry, paused];
-    const { entries, ids } = await claim(database.pool, request(places.map((place) => ({ ...place, wanted: 2 }))));
+    const { entries, ids } = await claim(
+      database.pool,
+      request(places.map((place) => ({ ...place, wanted: 2 }))),
+    );
     expect(entries.map(({ taken, blocker }) => [taken, blocker])).toEqual([
       [0, null],
       [0, "tenant_paused"],

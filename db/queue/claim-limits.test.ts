@@ -31,7 +31,9 @@ async function takes(entries: Parameters<typeof request>[0]): Promise<number[]> 
 }
 
 async function leased(place: Place): Promise<number> {
-  return countRows(database.pool, "delivery WHERE state = 'leased' AND destination_id = $1", [place.destinationId]);
+  return countRows(database.pool, "delivery WHERE state = 'leased' AND destination_id = $1", [
+    place.destinationId,
+  ]);
 }
 
 describe("FAIR-1 the cap of a destination", () => {
@@ -41,7 +43,9 @@ describe("FAIR-1 the cap of a destination", () => {
     expect(await takes([{ ...place, wanted: 2 }])).toEqual([2]);
     expect(await takes([{ ...place, wanted: 2 }])).toEqual([1]);
     expect(await takes([{ ...place, wanted: 2 }])).toEqual([0]);
-    await database.pool.query("UPDATE sluice.delivery SET lease_until = clock_timestamp() WHERE id = $1", [ids[0]]);
+    await database.pool.query("UPDATE sluice.delivery SET lease_until = clock_timestamp() WHERE id = $1", [
+      ids[0],
+    ]);
     expect(await takes([{ ...place, wanted: 2 }])).toEqual([1]);
     await database.pool.query("DELETE FROM sluice.delivery WHERE id = $1", [ids[1]]);
     expect(await takes([{ ...place, wanted: 9 }])).toEqual([1]);
@@ -65,25 +69,49 @@ describe("FAIR-1 the cap of a destination", () => {
     const place = await makePlace(database.pool, { destinationCap: 20 });
     await makeDeliveries(database.pool, { ...place, count: 5 });
     await makeDeliveries(database.pool, { ...place, lane: "retry", count: 5 });
-    const taken = await claim(database.pool, request([{ ...place, wanted: 5 }, { ...place, lane: "retry", wanted: 3 }]));
+    const taken = await claim(
+      database.pool,
+      request([
+        { ...place, wanted: 5 },
+        { ...place, lane: "retry", wanted: 3 },
+      ]),
+    );
     expect(taken.entries).toEqual([
       { taken: 5, blocker: null, untilMs: null },
       { taken: 3, blocker: null, untilMs: null },
     ]);
   });
 
+  it("is kept when a lane stands twice in a call", async () => {
+    const place = await makePlace(database.pool, { destinationCap: 4, ratePerSecond: 0.001, rateBurst: 5 });
+    await makeDeliveries(database.pool, { ...place, count: 10 });
+    await takes([
+      { ...place, wanted: 3 },
+      { ...place, wanted: 3 },
+    ]);
+    expect(await leased(place)).toBeLessThanOrEqual(4);
+    await takes([
+      { ...place, wanted: 3 },
+      { ...place, wanted: 3 },
+    ]);
+    expect(await leased(place)).toBe(4);
+  });
+
   it("falls back to the region's default, and obeys a lower adaptive limit", async () => {
     const place = await makePlace(database.pool);
     await makeDeliveries(database.pool, { ...place, count: 30 });
-    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = NULL WHERE id = $1", [place.destinationId]);
+    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = NULL WHERE id = $1", [
+      place.destinationId,
+    ]);
     await database.pool.query(
       "INSERT INTO sluice.destination_state (destination_id, region, adaptive_limit) VALUES ($1, 'us', 4)",
       [place.destinationId],
     );
     expect(await takes([{ ...place, wanted: 30 }])).toEqual([4]);
-    await database.pool.query("UPDATE sluice.destination_state SET adaptive_limit = 50 WHERE destination_id = $1", [
-      place.destinationId,
-    ]);
+    await database.pool.query(
+      "UPDATE sluice.destination_state SET adaptive_limit = 50 WHERE destination_id = $1",
+      [place.destinationId],
+    );
     expect(await takes([{ ...place, wanted: 30 }])).toEqual([6]);
   });
 });
@@ -103,7 +131,8 @@ describe("FAIR-2 the cap of a tenant", () => {
   it("holds for a thousand rows of many destinations that are asked for at once", async () => {
     const first = await makePlace(database.pool, { tenantCap: 17 });
     const places = [first];
-    for (let n = 0; n < 9; n++) places.push(await makePlace(database.pool, { tenantId: first.tenantId, destinationCap: 4 }));
+    for (let n = 0; n < 9; n++)
+      places.push(await makePlace(database.pool, { tenantId: first.tenantId, destinationCap: 4 }));
     for (const place of places) await makeDeliveries(database.pool, { ...place, count: 20 });
     const counts = await takes(places.slice(1).map((place) => ({ ...place, wanted: 20 })));
     expect(counts).toEqual([4, 4, 4, 4, 1, 0, 0, 0, 0]);
@@ -141,7 +170,9 @@ describe("FAIR-1 two claimers at once (fault 2)", () => {
     await makeDeliveries(database.pool, { ...place, count: 2 });
     const holder = await openTransaction(database.pool);
     await holder.client.query("SELECT sluice.barrier()");
-    await expect(claim(database.pool, request([{ ...place, wanted: 2 }]))).rejects.toMatchObject({ code: "55P03" });
+    await expect(claim(database.pool, request([{ ...place, wanted: 2 }]))).rejects.toMatchObject({
+      code: "55P03",
+    });
     await holder.commit();
     expect(await leased(place)).toBe(0);
     expect(await takes([{ ...place, wanted: 2 }])).toEqual([2]);
@@ -176,7 +207,9 @@ describe("FAIR-1 two claimers at once (fault 2)", () => {
     const one = await makePlace(database.pool, { tenantCap: 7, destinationCap: 4 });
     const two = await makePlace(database.pool, { tenantId: one.tenantId, destinationCap: 4 });
     for (const place of [one, two]) await makeDeliveries(database.pool, { ...place, count: 20 });
-    const calls = Array.from({ length: 10 }, () => takes([one, two].map((place) => ({ ...place, wanted: 2 }))));
+    const calls = Array.from({ length: 10 }, () =>
+      takes([one, two].map((place) => ({ ...place, wanted: 2 }))),
+    );
     const total = (await Promise.all(calls)).flat().reduce((sum, n) => sum + n, 0);
     expect(total).toBe(7);
     expect(await leased(one)).toBeLessThanOrEqual(4);
@@ -252,7 +285,9 @@ describe("FAIR-1 the rate of a destination", () => {
     const [busy] = await makeDeliveries(database.pool, { ...place, count: 2 });
     await leaseRows(database.pool, [String(busy)]);
     expect(await takes([{ ...place, wanted: 1 }])).toEqual([0]);
-    expect(await countRows(database.pool, "destination_state WHERE destination_id = $1", [place.destinationId])).toBe(0);
+    expect(
+      await countRows(database.pool, "destination_state WHERE destination_id = $1", [place.destinationId]),
+    ).toBe(0);
   });
 
   it("is the limit of domain/rate.ts for any stored time, rate and burst", async () => {
@@ -290,11 +325,15 @@ describe("FAIR-1 the rate of a destination", () => {
     const place = await makePlace(database.pool, { ratePerSecond: 0.001, rateBurst: 2 });
     await makeDeliveries(database.pool, { ...place, count: 9 });
     expect(await takes([{ ...place, wanted: 2 }])).toEqual([2]);
-    await database.pool.query("UPDATE sluice.destination SET rate_per_second = 20 WHERE id = $1", [place.destinationId]);
+    await database.pool.query("UPDATE sluice.destination SET rate_per_second = 20 WHERE id = $1", [
+      place.destinationId,
+    ]);
     const raised = await claim(database.pool, request([{ ...place, wanted: 2 }]));
     expect(raised.entries).toMatchObject([{ taken: 0, blocker: "rate" }]);
     expect(raised.entries[0]?.untilMs).toBeLessThanOrEqual(raised.claimedAtMs + 51);
-    await waitFor(async () => (await takes([{ ...place, wanted: 1 }]))[0] === 1, { what: "a token at the new rate" });
+    await waitFor(async () => (await takes([{ ...place, wanted: 1 }]))[0] === 1, {
+      what: "a token at the new rate",
+    });
   });
 
   it("survives a stored time that lies years ahead: that entry waits, the others do not", async () => {
@@ -321,7 +360,13 @@ describe("FAIR-5 selection before limits", () => {
       [crowd.tenantId, crowd.destinationId],
     );
     const [id] = await makeDeliveries(database.pool, lone);
-    const taken = await claim(database.pool, request([crowd, lone].map((place) => ({ ...place, wanted: 20 })), { workerId: randomUUID() }));
+    const taken = await claim(
+      database.pool,
+      request(
+        [crowd, lone].map((place) => ({ ...place, wanted: 20 })),
+        { workerId: randomUUID() },
+      ),
+    );
     expect(taken.entries.map((entry) => entry.taken)).toEqual([10, 1]);
     expect(taken.ids).toContain(id);
   });

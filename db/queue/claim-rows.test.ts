@@ -67,15 +67,26 @@ describe("LEASE-1 exactly the rows that were asked for", () => {
     const here = await makePlace(database.pool);
     const sibling = await makePlace(database.pool, { tenantId: here.tenantId });
     const stranger = await makePlace(database.pool);
-    const mine = await makeDeliveries(database.pool, { ...here, lane: "retry", serviceClass: "urgent", count: 2 });
+    const mine = await makeDeliveries(database.pool, {
+      ...here,
+      lane: "retry",
+      serviceClass: "urgent",
+      count: 2,
+    });
     await makeDeliveries(database.pool, { ...here, lane: "retry" });
     await makeDeliveries(database.pool, { ...here, serviceClass: "urgent" });
     await makeDeliveries(database.pool, { ...sibling, lane: "retry", serviceClass: "urgent" });
     await makeDeliveries(database.pool, { ...stranger, lane: "retry", serviceClass: "urgent" });
-    const taken = await claim(database.pool, request([{ ...here, lane: "retry", serviceClass: "urgent", wanted: 9 }]));
+    const taken = await claim(
+      database.pool,
+      request([{ ...here, lane: "retry", serviceClass: "urgent", wanted: 9 }]),
+    );
     expect([...taken.ids].sort()).toEqual(mine);
     const foreign = { ...here, tenantId: stranger.tenantId, wanted: 9 };
-    expect(await claim(database.pool, request([foreign]))).toMatchObject({ ids: [], entries: [{ blocker: "deleted" }] });
+    expect(await claim(database.pool, request([foreign]))).toMatchObject({
+      ids: [],
+      entries: [{ blocker: "deleted" }],
+    });
   });
 
   it("passes over a row that another transaction has locked, without waiting for it", async () => {
@@ -101,8 +112,12 @@ describe("LEASE-1 exactly the rows that were asked for", () => {
     const place = await makePlace(database.pool);
     const entries = Array.from({ length: MAX_CLAIM_ENTRIES + 1 }, () => ({ ...place, wanted: 1 }));
     await expect(claim(database.pool, request(entries))).rejects.toMatchObject({ code: "22023" });
-    await expect(claim(database.pool, request([], { leaseMs: 999 }))).rejects.toMatchObject({ code: "22023" });
-    await expect(claim(database.pool, request([], { leaseMs: HOUR_MS + 1 }))).rejects.toMatchObject({ code: "22023" });
+    await expect(claim(database.pool, request([], { leaseMs: 999 }))).rejects.toMatchObject({
+      code: "22023",
+    });
+    await expect(claim(database.pool, request([], { leaseMs: HOUR_MS + 1 }))).rejects.toMatchObject({
+      code: "22023",
+    });
   });
 });
 
@@ -112,8 +127,14 @@ describe("LEASE-2 token and deadline", () => {
     await makeDeliveries(database.pool, { ...place, count: 2 });
     const workerId = randomUUID();
     const before = await databaseNowMs(database.pool);
-    const first = await claim(database.pool, request([{ ...place, wanted: 1 }], { workerId, leaseMs: 20_000 }));
-    const second = await claim(database.pool, request([{ ...place, wanted: 1 }], { workerId, leaseMs: 20_000 }));
+    const first = await claim(
+      database.pool,
+      request([{ ...place, wanted: 1 }], { workerId, leaseMs: 20_000 }),
+    );
+    const second = await claim(
+      database.pool,
+      request([{ ...place, wanted: 1 }], { workerId, leaseMs: 20_000 }),
+    );
     const after = await databaseNowMs(database.pool);
     expect(first.token).not.toBe(second.token);
     expect(first.claimedAtMs).toBeGreaterThanOrEqual(Math.floor(before));
@@ -150,7 +171,12 @@ describe("LEASE-2 token and deadline", () => {
 describe("LEASE-5 rows that lost a lease", () => {
   it("go out one at a time per process, and take no slot from their neighbours", async () => {
     const place = await makePlace(database.pool);
-    const suspects = await makeDeliveries(database.pool, { ...place, count: 3, lostLeases: 1, dueInMs: -5_000 });
+    const suspects = await makeDeliveries(database.pool, {
+      ...place,
+      count: 3,
+      lostLeases: 1,
+      dueInMs: -5_000,
+    });
     const clean = await makeDeliveries(database.pool, { ...place, count: 3 });
     const workerId = randomUUID();
     const first = await claim(database.pool, request([{ ...place, wanted: 10 }], { workerId }));
@@ -173,7 +199,10 @@ describe("LEASE-5 rows that lost a lease", () => {
     ];
     expect((await claim(database.pool, request(entries, { workerId }))).ids).toEqual([left]);
     expect((await claim(database.pool, request(entries, { workerId }))).ids).toEqual([]);
-    await database.pool.query("UPDATE sluice.delivery SET lease_until = clock_timestamp() - interval '1 ms' WHERE id = $1", [left]);
+    await database.pool.query(
+      "UPDATE sluice.delivery SET lease_until = clock_timestamp() - interval '1 ms' WHERE id = $1",
+      [left],
+    );
     expect((await claim(database.pool, request(entries, { workerId }))).ids).toEqual([right]);
   });
 });
@@ -228,6 +257,8 @@ describe("DLQ-8 rows of a replay batch", () => {
     const replayed = await makeReplayRows(database.pool, place, await makeBatch(database.pool, "running"));
     const [first] = await makeDeliveries(database.pool, place);
     expect((await claim(database.pool, request([{ ...place, wanted: 5 }]))).ids).toEqual([first]);
-    expect((await claim(database.pool, request([{ ...place, lane: "replay", wanted: 5 }]))).ids).toEqual(replayed);
+    expect((await claim(database.pool, request([{ ...place, lane: "replay", wanted: 5 }]))).ids).toEqual(
+      replayed,
+    );
   });
 });

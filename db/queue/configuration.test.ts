@@ -29,32 +29,69 @@ describe("destinations", () => {
     const rows = await readDestinations(database.pool, [id, randomUUID(), plain]);
     expect(rows.map((row) => row.id).sort()).toEqual([id, plain].sort());
     const row = rows.find((each) => each.id === id);
-    expect(row).toMatchObject({ url: "http://127.0.0.1:9/hook", version: 1, policyOverride: { attempts: 3 }, plainSignatureHeader: null });
+    expect(row).toMatchObject({
+      url: "http://127.0.0.1:9/hook",
+      version: 1,
+      policyOverride: { attempts: 3 },
+      plainSignatureHeader: null,
+    });
     expect(openSecret(TEST_KEYRING, row?.secretCurrent as Buffer)).toBe(TEST_SIGNING_SECRET);
     expect(openSecret(TEST_KEYRING, row?.secretPrevious as Buffer)).toBe(previousSecret);
     const nowMs = await databaseNowMs(database.pool);
     expect(row?.secretPreviousUntilMs).toBeGreaterThan(nowMs + HOUR_MS / 2);
-    expect(rows.find((each) => each.id === plain)).toMatchObject({ secretPrevious: null, secretPreviousUntilMs: null });
+    expect(rows.find((each) => each.id === plain)).toMatchObject({
+      secretPrevious: null,
+      secretPreviousUntilMs: null,
+    });
     expect(JSON.stringify(rows)).not.toContain("whsec_");
   });
 
   it("a previous secret that has ended is no secret any more", async () => {
-    const id = await makeDestination(database.pool, await makeTenant(database.pool), { previousSecret: TEST_SIGNING_SECRET });
-    await database.pool.query("UPDATE sluice.destination SET secret_previous_until = now() - interval '1 s' WHERE id = $1", [id]);
-    expect(await readDestinations(database.pool, [id])).toMatchObject([{ secretPrevious: null, secretPreviousUntilMs: null }]);
+    const id = await makeDestination(database.pool, await makeTenant(database.pool), {
+      previousSecret: TEST_SIGNING_SECRET,
+    });
+    await database.pool.query(
+      "UPDATE sluice.destination SET secret_previous_until = now() - interval '1 s' WHERE id = $1",
+      [id],
+    );
+    expect(await readDestinations(database.pool, [id])).toMatchObject([
+      { secretPrevious: null, secretPreviousUntilMs: null },
+    ]);
   });
 });
 
 describe("limits", () => {
   it("are the row's own, or the region's defaults where it has none", async () => {
     const tenantId = await makeTenant(database.pool, { weight: 3, concurrencyLimit: 7 });
-    const own = await makeDestination(database.pool, tenantId, { concurrencyLimit: 2, ratePerSecond: 0.5, rateBurst: 4 });
+    const own = await makeDestination(database.pool, tenantId, {
+      concurrencyLimit: 2,
+      ratePerSecond: 0.5,
+      rateBurst: 4,
+    });
     const inherits = await makeDestination(database.pool, await makeTenant(database.pool));
     const limits = await readLimits(database.pool, [own, inherits, randomUUID()]);
     expect(new Map(limits.map(({ destinationId, tenantId: _, ...rest }) => [destinationId, rest]))).toEqual(
       new Map([
-        [own, { tenantWeight: 3, tenantConcurrency: 7, destinationConcurrency: 2, ratePerSecond: 0.5, rateBurst: 4 }],
-        [inherits, { tenantWeight: 1, tenantConcurrency: 100, destinationConcurrency: 10, ratePerSecond: null, rateBurst: 1 }],
+        [
+          own,
+          {
+            tenantWeight: 3,
+            tenantConcurrency: 7,
+            destinationConcurrency: 2,
+            ratePerSecond: 0.5,
+            rateBurst: 4,
+          },
+        ],
+        [
+          inherits,
+          {
+            tenantWeight: 1,
+            tenantConcurrency: 100,
+            destinationConcurrency: 10,
+            ratePerSecond: null,
+            rateBurst: 1,
+          },
+        ],
       ]),
     );
   });
@@ -85,7 +122,8 @@ describe("the row of a worker process", () => {
     const beat = await heartbeat(database.pool, { id: one.id, inFlight: 5, state: "stopping" });
     expect(beat).toBeGreaterThanOrEqual(before);
     expect(beat).toBeLessThanOrEqual(await databaseNowMs(database.pool));
-    const row = "worker_process WHERE id = $1 AND in_flight = 5 AND state = 'stopping' AND slots = 64 AND heartbeat_at > started_at";
+    const row =
+      "worker_process WHERE id = $1 AND in_flight = 5 AND state = 'stopping' AND slots = 64 AND heartbeat_at > started_at";
     expect(await countRows(database.pool, row, [one.id])).toBe(1);
     await removeWorker(database.pool, one.id);
     expect(await heartbeat(database.pool, { id: one.id, inFlight: 0, state: "running" })).toBeNull();
@@ -96,7 +134,10 @@ describe("the row of a worker process", () => {
     await registerWorker(database.pool, dead);
     await registerWorker(database.pool, quiet);
     const age = (id: string, hours: number) =>
-      database.pool.query("UPDATE sluice.worker_process SET heartbeat_at = now() - $2 * interval '1 hour' WHERE id = $1", [id, hours]);
+      database.pool.query(
+        "UPDATE sluice.worker_process SET heartbeat_at = now() - $2 * interval '1 hour' WHERE id = $1",
+        [id, hours],
+      );
     await age(dead.id, 25);
     await age(quiet.id, 23);
     await registerWorker(database.pool, fresh);

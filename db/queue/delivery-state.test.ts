@@ -4,7 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canTransition, LIVE_STATES, type LiveState, STATES, TRANSITIONS } from "#domain/delivery.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
-import { countRows, leaseRows, makeBatch, makePlace, outcomeOf, type Place, readRow } from "#tests/support/queue-rows/sql.ts";
+import {
+  countRows,
+  leaseRows,
+  makeBatch,
+  makePlace,
+  outcomeOf,
+  type Place,
+  readRow,
+} from "#tests/support/queue-rows/sql.ts";
 import { finish } from "./finish.ts";
 import { cancelDeleted } from "./reconcile.ts";
 
@@ -28,7 +36,8 @@ async function rowIn(state: LiveState): Promise<string> {
   return String(id);
 }
 
-const LEASED = "lease_token = gen_random_uuid(), lease_until = now(), leased_at = now(), leased_by = gen_random_uuid()";
+const LEASED =
+  "lease_token = gen_random_uuid(), lease_until = now(), leased_at = now(), leased_by = gen_random_uuid()";
 const FREE = "lease_token = NULL, lease_until = NULL, leased_at = NULL, leased_by = NULL";
 const COLUMNS: Readonly<Record<LiveState, string>> = {
   ready: FREE,
@@ -50,39 +59,55 @@ describe("ID-2 transitions of live rows are those of domain/delivery.ts", () => 
   const pairs = LIVE_STATES.flatMap((from) => LIVE_STATES.map((to) => [from, to] as const));
   it.each(pairs.filter(([from, to]) => from !== to))("%s -> %s", async (from, to) => {
     const id = await rowIn(from);
-    const code = await refusal(`UPDATE sluice.delivery SET state = $2, ${COLUMNS[to]} WHERE id = $1`, [id, to]);
+    const code = await refusal(`UPDATE sluice.delivery SET state = $2, ${COLUMNS[to]} WHERE id = $1`, [
+      id,
+      to,
+    ]);
     expect(code).toBe(canTransition(from, to) ? null : REFUSED);
     expect(await readRow(database.pool, "delivery", id)).toMatchObject({ state: code === null ? to : from });
   });
 
-  it.each(pairs.filter(([from, to]) => from === to))("a change that stays in %s is no transition", async (state) => {
-    const id = await rowIn(state);
-    expect(await refusal("UPDATE sluice.delivery SET due_at = now() WHERE id = $1", [id])).toBeNull();
-  });
+  it.each(pairs.filter(([from, to]) => from === to))(
+    "a change that stays in %s is no transition",
+    async (state) => {
+      const id = await rowIn(state);
+      expect(await refusal("UPDATE sluice.delivery SET due_at = now() WHERE id = $1", [id])).toBeNull();
+    },
+  );
 
   it("no live row can take a terminal state: it leaves the table", async () => {
     for (const state of STATES.filter((word) => !(LIVE_STATES as readonly string[]).includes(word))) {
-      expect(await refusal("UPDATE sluice.delivery SET state = $2 WHERE id = $1", [await rowIn("leased"), state])).toBe("22P02");
+      expect(
+        await refusal("UPDATE sluice.delivery SET state = $2 WHERE id = $1", [await rowIn("leased"), state]),
+      ).toBe("22P02");
     }
   });
 
-  it.each(LIVE_STATES.flatMap((from) => (["delivered", "dead", "cancelled"] as const).map((to) => [from, to] as const)))(
-    "%s -> %s by the statement that does it",
-    async (from, to) => {
-      const id = await rowIn(from);
-      const token = from === "leased" ? String((await readRow(database.pool, "delivery", id))?.lease_token) : randomUUID();
-      if (to === "cancelled") {
-        await database.pool.query("UPDATE sluice.destination SET deleted_at = now() WHERE id = $1", [place.destinationId]);
-        await cancelDeleted(database.pool);
-        await database.pool.query("UPDATE sluice.destination SET deleted_at = NULL WHERE id = $1", [place.destinationId]);
-      } else {
-        await finish(database.pool, [outcomeOf(id, token, { decision: to, reason: "gone", fingerprint: "f" })]);
-      }
-      // A recall of a replay is the one other way to dead, and has its own statement.
-      const causes = TRANSITIONS.filter((step) => step.from === from && step.to === to && step.cause !== "replay_recalled");
-      expect((await readRow(database.pool, "delivery_all", id))?.state).toBe(causes.length > 0 ? to : from);
-    },
-  );
+  it.each(
+    LIVE_STATES.flatMap((from) =>
+      (["delivered", "dead", "cancelled"] as const).map((to) => [from, to] as const),
+    ),
+  )("%s -> %s by the statement that does it", async (from, to) => {
+    const id = await rowIn(from);
+    const token =
+      from === "leased" ? String((await readRow(database.pool, "delivery", id))?.lease_token) : randomUUID();
+    if (to === "cancelled") {
+      await database.pool.query("UPDATE sluice.destination SET deleted_at = now() WHERE id = $1", [
+        place.destinationId,
+      ]);
+      await cancelDeleted(database.pool);
+      await database.pool.query("UPDATE sluice.destination SET deleted_at = NULL WHERE id = $1", [
+        place.destinationId,
+      ]);
+    } else {
+      await finish(database.pool, [outcomeOf(id, token, { decision: to, reason: "gone", fingerprint: "f" })]);
+    }
+    // A recall of a replay is the one other way to dead, and has its own statement.
+    const causes = TRANSITIONS.filter(
+      (step) => step.from === from && step.to === to && step.cause !== "replay_recalled",
+    );
+    expect((await readRow(database.pool, "delivery_all", id))?.state).toBe(causes.length > 0 ? to : from);
+  });
 });
 
 async function insertRefusal(columns: string): Promise<string | null> {
@@ -127,27 +152,37 @@ describe("ID-5 ID-10 identity", () => {
   ];
   it.each(changes)("of a delivery never changes: %s", async (change) => {
     for (const state of LIVE_STATES) {
-      expect(await refusal(`UPDATE sluice.delivery SET ${change} WHERE id = $1`, [await rowIn(state)])).toBe(REFUSED);
+      expect(await refusal(`UPDATE sluice.delivery SET ${change} WHERE id = $1`, [await rowIn(state)])).toBe(
+        REFUSED,
+      );
     }
   });
 
   it.each(changes)("of a dead letter never changes: %s", async (change) => {
     const id = await rowIn("leased");
     const token = String((await readRow(database.pool, "delivery", id))?.lease_token);
-    await finish(database.pool, [outcomeOf(id, token, { decision: "dead", reason: "gone", fingerprint: "f" })]);
+    await finish(database.pool, [
+      outcomeOf(id, token, { decision: "dead", reason: "gone", fingerprint: "f" }),
+    ]);
     expect(await refusal(`UPDATE sluice.dead_letter SET ${change} WHERE id = $1`, [id])).toBe(REFUSED);
-    expect(await refusal("UPDATE sluice.dead_letter SET version = version + 1 WHERE id = $1", [id])).toBeNull();
+    expect(
+      await refusal("UPDATE sluice.dead_letter SET version = version + 1 WHERE id = $1", [id]),
+    ).toBeNull();
   });
 
   it("region never changes: neither trigger nor CHECK lets it", async () => {
-    expect(await refusal("UPDATE sluice.delivery SET region = 'eu' WHERE id = $1", [await rowIn("ready")])).toBe(REFUSED);
+    expect(
+      await refusal("UPDATE sluice.delivery SET region = 'eu' WHERE id = $1", [await rowIn("ready")]),
+    ).toBe(REFUSED);
     expect(await refusal("UPDATE sluice.tenant SET region = 'eu'")).toBe(CHECK_VIOLATION);
     expect(await refusal("UPDATE sluice.region_control SET region = 'eu'")).toBe(CHECK_VIOLATION);
   });
 
   it("attempts and cycle never go down", async () => {
     const [id] = await makeDeliveries(database.pool, { ...place, lane: "retry" });
-    expect(await refusal("UPDATE sluice.delivery SET attempts = 3, cycle = 2 WHERE id = $1", [id])).toBeNull();
+    expect(
+      await refusal("UPDATE sluice.delivery SET attempts = 3, cycle = 2 WHERE id = $1", [id]),
+    ).toBeNull();
     for (const change of ["attempts = 2", "cycle = 1", "attempts = -1"]) {
       expect(await refusal(`UPDATE sluice.delivery SET ${change} WHERE id = $1`, [id]), change).toBe(REFUSED);
     }
@@ -156,13 +191,23 @@ describe("ID-5 ID-10 identity", () => {
 
 describe("two statuses cannot disagree (fault 82)", () => {
   it("the four lease columns are all set in a leased row, and none in any other", async () => {
-    const columns = ["lease_token = gen_random_uuid()", "lease_until = now()", "leased_at = now()", "leased_by = gen_random_uuid()"];
+    const columns = [
+      "lease_token = gen_random_uuid()",
+      "lease_until = now()",
+      "leased_at = now()",
+      "leased_by = gen_random_uuid()",
+    ];
     for (let mask = 0; mask < 16; mask++) {
       const set = columns.filter((_, bit) => mask & (1 << bit));
-      const leasedCode = await refusal(`UPDATE sluice.delivery SET ${["state = 'leased'", ...set].join(", ")} WHERE id = $1`, [await rowIn("ready")]);
+      const leasedCode = await refusal(
+        `UPDATE sluice.delivery SET ${["state = 'leased'", ...set].join(", ")} WHERE id = $1`,
+        [await rowIn("ready")],
+      );
       expect(leasedCode, set.join()).toBe(mask === 15 ? null : CHECK_VIOLATION);
       if (mask === 0) continue;
-      const code = await refusal(`UPDATE sluice.delivery SET ${set.join(", ")} WHERE id = $1`, [await rowIn("ready")]);
+      const code = await refusal(`UPDATE sluice.delivery SET ${set.join(", ")} WHERE id = $1`, [
+        await rowIn("ready"),
+      ]);
       expect(code, set.join()).toBe(CHECK_VIOLATION);
     }
   });
@@ -178,15 +223,22 @@ describe("two statuses cannot disagree (fault 82)", () => {
       ["leased", "lane = 'replay'"],
     ];
     for (const [state, change] of bad) {
-      expect(await refusal(`UPDATE sluice.delivery SET ${change} WHERE id = $1`, [await rowIn(state)]), change).toBe(CHECK_VIOLATION);
+      expect(
+        await refusal(`UPDATE sluice.delivery SET ${change} WHERE id = $1`, [await rowIn(state)]),
+        change,
+      ).toBe(CHECK_VIOLATION);
     }
     const unsent = await rowIn("leased");
-    expect(await refusal(`UPDATE sluice.delivery SET state = 'delayed', ${FREE} WHERE id = $1`, [unsent])).toBe(CHECK_VIOLATION);
+    expect(
+      await refusal(`UPDATE sluice.delivery SET state = 'delayed', ${FREE} WHERE id = $1`, [unsent]),
+    ).toBe(CHECK_VIOLATION);
   });
 
   it("counters are never negative", async () => {
     for (const column of ["failures", "rejections", "throttles", "throttled_ms", "lost_leases"]) {
-      expect(await refusal(`UPDATE sluice.delivery SET ${column} = -1 WHERE id = $1`, [await rowIn("ready")])).toBe(CHECK_VIOLATION);
+      expect(
+        await refusal(`UPDATE sluice.delivery SET ${column} = -1 WHERE id = $1`, [await rowIn("ready")]),
+      ).toBe(CHECK_VIOLATION);
     }
   });
 });

@@ -3,7 +3,14 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeTenant } from "#tests/support/factories.ts";
-import { databaseNowMs, fillRows, HOUR_MS, leaseRows, makePlace, type Place } from "#tests/support/queue-rows/sql.ts";
+import {
+  databaseNowMs,
+  fillRows,
+  HOUR_MS,
+  leaseRows,
+  makePlace,
+  type Place,
+} from "#tests/support/queue-rows/sql.ts";
 import { nextDue, recentLanes, WALK_START, type WalkPosition, walkLanes } from "./discover.ts";
 import { shutGate } from "./shut-gate.ts";
 import type { LaneHead } from "./types.ts";
@@ -16,8 +23,12 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await database.pool.query("TRUNCATE sluice.delivery, sluice.destination_state");
-  await database.pool.query("UPDATE sluice.tenant SET paused_at = NULL, pause_until = NULL, pause_reason = NULL");
-  await database.pool.query("UPDATE sluice.destination SET paused_at = NULL, pause_until = NULL, pause_reason = NULL");
+  await database.pool.query(
+    "UPDATE sluice.tenant SET paused_at = NULL, pause_until = NULL, pause_reason = NULL",
+  );
+  await database.pool.query(
+    "UPDATE sluice.destination SET paused_at = NULL, pause_until = NULL, pause_reason = NULL",
+  );
 });
 
 afterAll(() => database.drop());
@@ -41,7 +52,10 @@ describe("recentLanes", () => {
     const young = await makeDeliveries(database.pool, { ...place, count: 3 });
     await setDue(old, nowMs - 10_000);
     await setDue(young, nowMs - 3_000);
-    await setDue(await makeDeliveries(database.pool, { ...place, lane: "retry", serviceClass: "urgent" }), nowMs - 2_000);
+    await setDue(
+      await makeDeliveries(database.pool, { ...place, lane: "retry", serviceClass: "urgent" }),
+      nowMs - 2_000,
+    );
     await makeDeliveries(database.pool, { ...(await makePlace(database.pool)), dueInMs: HOUR_MS });
     await leaseRows(database.pool, await makeDeliveries(database.pool, await makePlace(database.pool)));
 
@@ -63,7 +77,8 @@ describe("recentLanes", () => {
     const places: Place[] = [];
     for (let n = 0; n < 12; n++) places.push(await makePlace(database.pool));
     // A microsecond apart, all over the places.
-    for (const place of [...places, ...places, ...places]) await makeDeliveries(database.pool, { ...place, count: 2 });
+    for (const place of [...places, ...places, ...places])
+      await makeDeliveries(database.pool, { ...place, count: 2 });
     await makeDeliveries(database.pool, { ...(places[3] as Place), lane: "retry", count: 2 });
     const found = new Set<string>();
     let sinceMs = 0;
@@ -102,7 +117,11 @@ describe("recentLanes", () => {
 
 describe("FAIR-5 walkLanes", () => {
   it("sees every lane once, in pages, whatever its depth, and gives the due ones with their oldest due time", async () => {
-    const tenants = [await makeTenant(database.pool), await makeTenant(database.pool), await makeTenant(database.pool)];
+    const tenants = [
+      await makeTenant(database.pool),
+      await makeTenant(database.pool),
+      await makeTenant(database.pool),
+    ];
     const due: Place[] = [];
     for (let n = 0; n < 21; n++) {
       const place = await makePlace(database.pool, { tenantId: tenants[n % 3] });
@@ -119,7 +138,13 @@ describe("FAIR-5 walkLanes", () => {
     const sizes: number[] = [];
     let from: WalkPosition | null = WALK_START;
     while (from !== null && sizes.length < 10) {
-      const page: Awaited<ReturnType<typeof walkLanes>> = await walkLanes(database.pool, "first", "routine", from, 8);
+      const page: Awaited<ReturnType<typeof walkLanes>> = await walkLanes(
+        database.pool,
+        "first",
+        "routine",
+        from,
+        8,
+      );
       heads.push(...page.heads);
       sizes.push(page.lanes);
       from = page.next;
@@ -134,13 +159,20 @@ describe("FAIR-5 walkLanes", () => {
   });
 
   it("ends at once when there is nothing, and after a full last page", async () => {
-    expect(await walkLanes(database.pool, "retry", "urgent", WALK_START, 5)).toEqual({ heads: [], lanes: 0, next: null });
+    expect(await walkLanes(database.pool, "retry", "urgent", WALK_START, 5)).toEqual({
+      heads: [],
+      lanes: 0,
+      next: null,
+    });
     const place = await makePlace(database.pool);
     await makeDeliveries(database.pool, place);
     const { tenantId, destinationId } = place;
     const page = await walkLanes(database.pool, "first", "routine", WALK_START, 1);
     expect(page).toMatchObject({ lanes: 1, next: { tenantId, destinationId } });
-    expect(await walkLanes(database.pool, "first", "routine", { tenantId, destinationId }, 1)).toMatchObject({ lanes: 0, next: null });
+    expect(await walkLanes(database.pool, "first", "routine", { tenantId, destinationId }, 1)).toMatchObject({
+      lanes: 0,
+      next: null,
+    });
   });
 });
 
@@ -170,7 +202,10 @@ describe("LEASE-7 nextDue, for which the wake-up is set", () => {
     expect(await next()).toBeNull();
     await setDue(await makeDeliveries(database.pool, place), nowMs + HOUR_MS);
     expect(await next()).toBe(nowMs + HOUR_MS);
-    await setDue(await makeDeliveries(database.pool, { ...place, lane: "retry", serviceClass: "urgent" }), nowMs + 120_000);
+    await setDue(
+      await makeDeliveries(database.pool, { ...place, lane: "retry", serviceClass: "urgent" }),
+      nowMs + 120_000,
+    );
     expect(await next()).toBe(nowMs + 120_000);
     const [leased] = await makeDeliveries(database.pool, place);
     await setDue([String(leased)], nowMs + 60_000);
@@ -206,7 +241,11 @@ describe("LEASE-7 nextDue, for which the wake-up is set", () => {
   });
 
   it("a gate that has opened is in the past, and the earliest of several counts", async () => {
-    const [past, soon, late] = [await makePlace(database.pool), await makePlace(database.pool), await makePlace(database.pool)];
+    const [past, soon, late] = [
+      await makePlace(database.pool),
+      await makePlace(database.pool),
+      await makePlace(database.pool),
+    ];
     for (const place of [past, soon, late]) await makeDeliveries(database.pool, place);
     await gate(late, HOUR_MS);
     const soonMs = await gate(soon, 30_000);

@@ -10,7 +10,8 @@ export const MAX_RECENT_ROWS = 512;
 /** Most lanes that one page of a walk returns, for each lane and class. */
 export const MAX_WALK_LANES = 2_000;
 
-const LANES_AND_CLASSES = `(VALUES ('first'::sluice.lane, 'urgent'::sluice.service_class), ('first', 'routine'), ('retry', 'urgent'),
+/** Every lane with every class, as a FROM item `k(lane, service_class)`: the waiting index begins with the two. */
+export const LANES_AND_CLASSES = `(VALUES ('first'::sluice.lane, 'urgent'::sluice.service_class), ('first', 'routine'), ('retry', 'urgent'),
   ('retry', 'routine'), ('replay', 'urgent'), ('replay', 'routine')) AS k(lane, service_class)`;
 
 interface HeadRow {
@@ -141,7 +142,8 @@ function toHead(row: HeadRow): LaneHead {
 }
 
 // The first moment after now at which something becomes claimable by the clock alone: a due time, the opening of a gate
-// behind which something waits, the end of a pause.
+// behind which something waits, the end of a pause. The inner ORDER BY asks for the waiting index: by due time alone a
+// gate with nothing behind it would read the rows of all others.
 const NEXT_DUE = `
   WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
   SELECT (SELECT (extract(epoch FROM now) * 1000)::float8 FROM clock) AS now_ms,
@@ -155,7 +157,8 @@ const NEXT_DUE = `
                AND EXISTS (SELECT 1 FROM ${LANES_AND_CLASSES}
                  CROSS JOIN LATERAL (SELECT 1 FROM sluice.delivery d
                    WHERE d.state <> 'leased' AND d.lane = k.lane AND d.service_class = k.service_class
-                     AND d.tenant_id = x.tenant_id AND d.destination_id = x.id AND d.due_at <= s.hold_until LIMIT 1) w)
+                     AND d.tenant_id = x.tenant_id AND d.destination_id = x.id AND d.due_at <= s.hold_until
+                   ORDER BY d.due_at, d.id LIMIT 1) w)
              ORDER BY s.hold_until LIMIT 1),
            (SELECT min(t.pause_until) FROM sluice.tenant t WHERE t.pause_until > (SELECT now FROM clock)),
            (SELECT min(x.pause_until) FROM sluice.destination x WHERE x.pause_until > (SELECT now FROM clock))

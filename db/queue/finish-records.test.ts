@@ -15,6 +15,7 @@ import {
   readAttempts,
   readRow,
   request,
+  timeOf,
 } from "#tests/support/queue-rows/sql.ts";
 import { claim } from "./claim.ts";
 import { type FinishRow, finish } from "./finish.ts";
@@ -30,7 +31,9 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** One leased row of a lane, and its token. */
-async function leasedRow(options: { lane?: "first" | "retry"; lostLeases?: number } = {}): Promise<[string, string]> {
+async function leasedRow(
+  options: { lane?: "first" | "retry"; lostLeases?: number } = {},
+): Promise<[string, string]> {
   const [id] = await makeDeliveries(database.pool, { ...place, ...options });
   return [String(id), await leaseRows(database.pool, [String(id)])];
 }
@@ -77,11 +80,19 @@ function envelopeOf(row: Record<string, unknown> | undefined): Record<string, un
 describe("RETRY-2 delivered", () => {
   it("moves the row to the archive with its whole envelope, and stores the attempt", async () => {
     const [id, token] = await leasedRow({ lane: "retry" });
-    await database.pool.query("UPDATE sluice.delivery SET traceparent = repeat('a', 55), throttles = 2 WHERE id = $1", [id]);
+    await database.pool.query(
+      "UPDATE sluice.delivery SET traceparent = repeat('a', 55), throttles = 2 WHERE id = $1",
+      [id],
+    );
     const before = await readRow(database.pool, "delivery", id);
     const startedMs = Math.floor(await databaseNowMs(database.pool));
-    const row = outcomeOf(id, token, { started_ms: startedMs, duration_ms: 42, content_type: "text/plain", body_bytes: 2 });
-    expect(await finish(database.pool, [row])).toEqual(new Map([[id, (before?.due_at as Date).getTime()]]));
+    const row = outcomeOf(id, token, {
+      started_ms: startedMs,
+      duration_ms: 42,
+      content_type: "text/plain",
+      body_bytes: 2,
+    });
+    expect(await finish(database.pool, [row])).toEqual(new Map([[id, timeOf(before, "due_at")]]));
     expect(await readRow(database.pool, "delivery", id)).toBeUndefined();
     const archived = await readRow(database.pool, "delivery_archive", id);
     expect(envelopeOf(archived)).toEqual(envelopeOf(before));
@@ -95,7 +106,7 @@ describe("RETRY-2 delivered", () => {
       last_status: 204,
       first_attempt_at: new Date(startedMs),
     });
-    expect((archived?.finished_at as Date).getTime()).toBeGreaterThanOrEqual(startedMs);
+    expect(timeOf(archived, "finished_at")).toBeGreaterThanOrEqual(startedMs);
     const attempts = await readAttempts(database.pool, id);
     expect(attempts).toHaveLength(1);
     expect(attempts[0]).toMatchObject({
@@ -156,12 +167,25 @@ describe("RETRY-3..6 delayed", () => {
     expect(row?.first_attempt_at).not.toBeNull();
     expect(row?.first_failure_at).not.toBeNull();
     const [attempt] = await readAttempts(database.pool, id);
-    expect(attempt).toMatchObject({ lane: "first", number: 2, delay_ms: 60_000, next_due_at: new Date(dueMs), counted_failure: true });
+    expect(attempt).toMatchObject({
+      lane: "first",
+      number: 2,
+      delay_ms: 60_000,
+      next_due_at: new Date(dueMs),
+      counted_failure: true,
+    });
   });
 
   it("a throttle adds its delay and spends no failure; the first attempt's and failure's times stay (fault 11)", async () => {
     const [id, token] = await leasedRow();
-    const throttle = { ...DELAYED, outcome: "rate_limited", reason: "rate_limited", status: 429, failure: false, throttle: true };
+    const throttle = {
+      ...DELAYED,
+      outcome: "rate_limited",
+      reason: "rate_limited",
+      status: 429,
+      failure: false,
+      throttle: true,
+    };
     await finish(database.pool, [outcomeOf(id, token, { ...throttle, delay_ms: 3_000, opens_gate: false })]);
     const first = await readRow(database.pool, "delivery", id);
     const again = await leaseRows(database.pool, [id]);
@@ -201,8 +225,16 @@ describe("RETRY-3..6 delayed", () => {
     const claimed = await claim(database.pool, request([{ ...place, lane: "replay", wanted: 1 }]));
     expect(claimed.ids).toEqual([id]);
     await finish(database.pool, [outcomeOf(String(id), claimed.token, DELAYED)]);
-    expect(await readRow(database.pool, "delivery", String(id))).toMatchObject({ lane: "replay", replay_batch_id: batchId, cycle: 2 });
-    expect((await readAttempts(database.pool, String(id)))[0]).toMatchObject({ replay_batch_id: batchId, lane: "replay", cycle: 2 });
+    expect(await readRow(database.pool, "delivery", String(id))).toMatchObject({
+      lane: "replay",
+      replay_batch_id: batchId,
+      cycle: 2,
+    });
+    expect((await readAttempts(database.pool, String(id)))[0]).toMatchObject({
+      replay_batch_id: batchId,
+      lane: "replay",
+      cycle: 2,
+    });
   });
 });
 
@@ -232,8 +264,16 @@ describe("RETRY-11 dead", () => {
       last_status: 400,
       last_detail: "bad json",
     });
-    expect(await countRows(database.pool, "dead_letter_group WHERE fingerprint = $1 AND state = 'new'", [DEAD.fingerprint])).toBe(1);
-    expect((await readAttempts(database.pool, id))[0]).toMatchObject({ decision: "dead", reason: "rejected", number: 2 });
+    expect(
+      await countRows(database.pool, "dead_letter_group WHERE fingerprint = $1 AND state = 'new'", [
+        DEAD.fingerprint,
+      ]),
+    ).toBe(1);
+    expect((await readAttempts(database.pool, id))[0]).toMatchObject({
+      decision: "dead",
+      reason: "rejected",
+      number: 2,
+    });
   });
 
   it("DLQ-2 two deaths of one cause share a group, whose state a person's work keeps", async () => {
@@ -241,20 +281,44 @@ describe("RETRY-11 dead", () => {
     const [one, oneToken] = await leasedRow();
     const [two, twoToken] = await leasedRow();
     await finish(database.pool, [outcomeOf(one, oneToken, { ...DEAD, fingerprint })]);
-    await database.pool.query("UPDATE sluice.dead_letter_group SET state = 'acknowledged' WHERE fingerprint = $1", [fingerprint]);
+    await database.pool.query(
+      "UPDATE sluice.dead_letter_group SET state = 'acknowledged' WHERE fingerprint = $1",
+      [fingerprint],
+    );
     await finish(database.pool, [outcomeOf(two, twoToken, { ...DEAD, fingerprint })]);
     expect(await countRows(database.pool, "dead_letter WHERE fingerprint = $1", [fingerprint])).toBe(2);
-    expect(await countRows(database.pool, "dead_letter_group WHERE fingerprint = $1 AND state = 'acknowledged'", [fingerprint])).toBe(1);
+    expect(
+      await countRows(database.pool, "dead_letter_group WHERE fingerprint = $1 AND state = 'acknowledged'", [
+        fingerprint,
+      ]),
+    ).toBe(1);
   });
 
   it.each(["payload_erased", "bad_destination", "blocked_address", "config_error"])(
     "ID-9 an end without a request (%s) keeps the number of attempts and writes not_sent",
     async (reason) => {
       const [id, token] = await leasedRow();
-      const unsent = { ...DEAD, outcome: reason, reason, status: undefined, sent: false, failure: false, rejection: false };
-      await finish(database.pool, [outcomeOf(id, token, { ...unsent, opens_gate: false, fingerprint: reason })]);
-      expect(await readRow(database.pool, "dead_letter", id)).toMatchObject({ attempts: 0, failures: 0, reason, first_attempt_at: null });
-      expect(await readAttempts(database.pool, id)).toMatchObject([{ kind: "not_sent", number: 0, outcome: reason, status: null }]);
+      const unsent = {
+        ...DEAD,
+        outcome: reason,
+        reason,
+        status: undefined,
+        sent: false,
+        failure: false,
+        rejection: false,
+      };
+      await finish(database.pool, [
+        outcomeOf(id, token, { ...unsent, opens_gate: false, fingerprint: reason }),
+      ]);
+      expect(await readRow(database.pool, "dead_letter", id)).toMatchObject({
+        attempts: 0,
+        failures: 0,
+        reason,
+        first_attempt_at: null,
+      });
+      expect(await readAttempts(database.pool, id)).toMatchObject([
+        { kind: "not_sent", number: 0, outcome: reason, status: null },
+      ]);
     },
   );
 });
@@ -263,7 +327,9 @@ describe("what comes from outside", () => {
   it("RETRY-13 response bytes stay bytes: NUL and 0xff are stored as they came", async () => {
     const [id, token] = await leasedRow();
     const bytes = Buffer.from([0x00, 0xff, 0xfe, 0x00, 0x41]);
-    await finish(database.pool, [outcomeOf(id, token, { body: bytes.toString("base64"), body_bytes: 5, truncated: true })]);
+    await finish(database.pool, [
+      outcomeOf(id, token, { body: bytes.toString("base64"), body_bytes: 5, truncated: true }),
+    ]);
     const [attempt] = await readAttempts(database.pool, id);
     expect(attempt?.response_body).toEqual(bytes);
     expect(attempt).toMatchObject({ response_bytes: 5, response_truncated: true });
@@ -274,7 +340,10 @@ describe("what comes from outside", () => {
     const raw = "a\u0000b\ud800c";
     const refused = finish(database.pool, [outcomeOf(id, token, { ...DELAYED, error_detail: raw })]);
     await expect(refused).rejects.toMatchObject({ code: expect.stringMatching(/^22/) });
-    expect(await readRow(database.pool, "delivery", id)).toMatchObject({ state: "leased", lease_token: token });
+    expect(await readRow(database.pool, "delivery", id)).toMatchObject({
+      state: "leased",
+      lease_token: token,
+    });
     // What the worker's cleanText makes of it.
     const cleaned = "a\ufffdb\ufffdc";
     await finish(database.pool, [outcomeOf(id, token, { ...DELAYED, error_detail: cleaned })]);
@@ -284,7 +353,9 @@ describe("what comes from outside", () => {
   it("a response body over 16 KiB is refused as a whole", async () => {
     const [id, token] = await leasedRow();
     const fits = Buffer.alloc(16_384).toString("base64");
-    const refused = finish(database.pool, [outcomeOf(id, token, { body: Buffer.alloc(16_385).toString("base64") })]);
+    const refused = finish(database.pool, [
+      outcomeOf(id, token, { body: Buffer.alloc(16_385).toString("base64") }),
+    ]);
     await expect(refused).rejects.toMatchObject({ code: "23514" });
     expect(await countRows(database.pool, "attempt WHERE delivery_id = $1", [id])).toBe(0);
     expect((await finish(database.pool, [outcomeOf(id, token, { body: fits })])).size).toBe(1);

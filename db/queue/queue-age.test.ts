@@ -80,8 +80,16 @@ async function writePlace(index: number, state: RandomPlace): Promise<void> {
   const pause = (table: string) =>
     `UPDATE sluice.${table} SET paused_at = CASE WHEN $2::float8 IS NOT NULL THEN now() END, pause_reason = CASE WHEN $2 IS NOT NULL THEN 'test' END,
             pause_until = ${AT("$2::float8")}, deleted_at = CASE WHEN $3 THEN now() END WHERE id = $1`;
-  await database.pool.query(pause("tenant"), [tenantId, state.tenantPauseInMs, state.stopped === "tenant deleted"]);
-  await database.pool.query(pause("destination"), [destinationId, state.destinationPauseInMs, state.stopped === "deleted"]);
+  await database.pool.query(pause("tenant"), [
+    tenantId,
+    state.tenantPauseInMs,
+    state.stopped === "tenant deleted",
+  ]);
+  await database.pool.query(pause("destination"), [
+    destinationId,
+    state.destinationPauseInMs,
+    state.stopped === "deleted",
+  ]);
   await database.pool.query(
     `UPDATE sluice.destination SET disabled_at = CASE WHEN $2 THEN now() END, disabled_reason = CASE WHEN $2 THEN 'test' END WHERE id = $1`,
     [destinationId, state.stopped === "disabled"],
@@ -149,7 +157,9 @@ function ageRow(row: RandomRow, state: RandomPlace, regionDraining: boolean): Ag
 }
 
 /** The TypeScript summary in the shape of the SQL's answer. */
-function expectedOf(age: QueueAge): Omit<Answer, "tenant_id" | "destination_id" | "service_class" | "held_why"> {
+function expectedOf(
+  age: QueueAge,
+): Omit<Answer, "tenant_id" | "destination_id" | "service_class" | "held_why"> {
   return {
     first_ms: age.firstAttemptAgeMs,
     due_count: age.dueUnclaimed.count,
@@ -172,7 +182,9 @@ describe("SIG-8 one definition", () => {
     );
     await fc.assert(
       fc.asyncProperty(everything, async ([states, rows, draining]) => {
-        await database.pool.query("UPDATE sluice.region_control SET draining = $1, drain_reason = 'test'", [draining]);
+        await database.pool.query("UPDATE sluice.region_control SET draining = $1, drain_reason = 'test'", [
+          draining,
+        ]);
         for (const [index, state] of states.entries()) await writePlace(index, state);
         await writeRows(rows);
         const answers = await bySql();
@@ -181,12 +193,22 @@ describe("SIG-8 one definition", () => {
         for (const answer of answers) {
           const group = groups.get(`${answer.destination_id} ${answer.service_class}`) ?? [];
           const state = states[group[0]?.place ?? 0] as RandomPlace;
-          const summary = summarizeQueueAge(group.map((row) => ageRow(row, state, draining)), NOW_MS);
+          const summary = summarizeQueueAge(
+            group.map((row) => ageRow(row, state, draining)),
+            NOW_MS,
+          );
           const expected = expectedOf(summary);
           // SQL says null where there is nothing to age; TypeScript says 0.
           const { first_ms, due_ms, held_ms, ...counts } = answer;
-          expect({ ...counts, first_ms: first_ms ?? 0, due_ms: due_ms ?? 0, held_ms: held_ms ?? 0 }).toMatchObject(expected);
-          const reasons = Object.entries(summary.held.byReason).filter(([, n]) => n > 0).map(([reason]) => reason);
+          expect({
+            ...counts,
+            first_ms: first_ms ?? 0,
+            due_ms: due_ms ?? 0,
+            held_ms: held_ms ?? 0,
+          }).toMatchObject(expected);
+          const reasons = Object.entries(summary.held.byReason)
+            .filter(([, n]) => n > 0)
+            .map(([reason]) => reason);
           if (reasons.length > 0) expect([answer.held_why]).toEqual(reasons);
         }
       }),

@@ -31,7 +31,9 @@ afterAll(() => database.drop());
 
 const EXPIRED = { untilInMs: -1, leasedAgoMs: 30_000 };
 
-async function expiredRow(options: Partial<Parameters<typeof makeDeliveries>[1]> = {}): Promise<[string, string]> {
+async function expiredRow(
+  options: Partial<Parameters<typeof makeDeliveries>[1]> = {},
+): Promise<[string, string]> {
   const [id] = await makeDeliveries(database.pool, { ...place, ...options });
   return [String(id), await leaseRows(database.pool, [String(id)], EXPIRED)];
 }
@@ -43,7 +45,13 @@ describe("LEASE-3 expired leases", () => {
     expect(await returnExpiredLeases(database.pool)).toEqual({ returned: 1, dead: 0 });
     const after = await readRow(database.pool, "delivery", id);
     const cleared = { lease_token: null, lease_until: null, leased_at: null, leased_by: null };
-    const changed = { state: "delayed", attempts: 1, lost_leases: 1, last_outcome: "lease_expired", last_status: null };
+    const changed = {
+      state: "delayed",
+      attempts: 1,
+      lost_leases: 1,
+      last_outcome: "lease_expired",
+      last_status: null,
+    };
     expect(after).toEqual({ ...before, ...changed, ...cleared });
     expect(after).toMatchObject({ lane: "first", first_attempt_at: null, failures: 0 });
     const attempts = await readAttempts(database.pool, id);
@@ -70,7 +78,11 @@ describe("LEASE-3 expired leases", () => {
     const [replay] = await makeReplayRows(database.pool, place, batchId);
     await leaseRows(database.pool, [String(replay)], EXPIRED);
     expect(await returnExpiredLeases(database.pool)).toEqual({ returned: 2, dead: 0 });
-    expect(await readRow(database.pool, "delivery", retry)).toMatchObject({ lane: "retry", attempts: 2, failures: 1 });
+    expect(await readRow(database.pool, "delivery", retry)).toMatchObject({
+      lane: "retry",
+      attempts: 2,
+      failures: 1,
+    });
     const back = { lane: "replay", attempts: 4, replay_batch_id: batchId };
     expect(await readRow(database.pool, "delivery", String(replay))).toMatchObject(back);
   });
@@ -85,7 +97,10 @@ describe("LEASE-3 expired leases", () => {
   it("a lease that is replaced while the reconciler looks is not taken back: rechecked at the update (fault 58)", async () => {
     const [id] = await expiredRow();
     const other = await openTransaction(database.pool);
-    await other.client.query("UPDATE sluice.delivery SET lease_until = clock_timestamp() + interval '1 minute' WHERE id = $1", [id]);
+    await other.client.query(
+      "UPDATE sluice.delivery SET lease_until = clock_timestamp() + interval '1 minute' WHERE id = $1",
+      [id],
+    );
     expect(await returnExpiredLeases(database.pool)).toEqual({ returned: 0, dead: 0 });
     await other.commit();
     expect(await returnExpiredLeases(database.pool)).toEqual({ returned: 0, dead: 0 });
@@ -95,7 +110,9 @@ describe("LEASE-3 expired leases", () => {
   it("two reconcilers at once bring each row back once", async () => {
     const ids = await makeDeliveries(database.pool, { ...place, count: 200 });
     await leaseRows(database.pool, ids, EXPIRED);
-    const results = await Promise.all(Array.from({ length: 4 }, () => returnExpiredLeases(database.pool, 80)));
+    const results = await Promise.all(
+      Array.from({ length: 4 }, () => returnExpiredLeases(database.pool, 80)),
+    );
     const rest = await returnExpiredLeases(database.pool);
     expect([...results, rest].reduce((sum, { returned }) => sum + returned, 0)).toBe(200);
     expect(await countRows(database.pool, "attempt WHERE delivery_id = ANY($1)", [ids])).toBe(200);
@@ -108,7 +125,9 @@ describe("LEASE-3 expired leases", () => {
     await leaseRows(database.pool, young, EXPIRED);
     await leaseRows(database.pool, old, { untilInMs: -60_000 });
     expect(await returnExpiredLeases(database.pool, 2)).toEqual({ returned: 2, dead: 0 });
-    expect(await countRows(database.pool, "delivery WHERE state = 'delayed' AND id = ANY($1)", [old])).toBe(2);
+    expect(await countRows(database.pool, "delivery WHERE state = 'delayed' AND id = ANY($1)", [old])).toBe(
+      2,
+    );
   });
 
   it("also of a region that stood still for a month", async () => {
@@ -126,8 +145,24 @@ describe("LEASE-5 the third lost lease in a row", () => {
     expect(await returnExpiredLeases(database.pool)).toEqual({ returned: 0, dead: 1 });
     expect(await readRow(database.pool, "delivery", id)).toBeUndefined();
     const dead = await readRow(database.pool, "dead_letter", id);
-    const same = ["tenant_id", "destination_id", "payload_id", "payload_bytes", "event_type", "idempotency_key", "service_class"];
-    for (const column of [...same, "created_at", "first_due_at", "due_at", "cycle", "failures", "throttles"]) {
+    const same = [
+      "tenant_id",
+      "destination_id",
+      "payload_id",
+      "payload_bytes",
+      "event_type",
+      "idempotency_key",
+      "service_class",
+    ];
+    for (const column of [
+      ...same,
+      "created_at",
+      "first_due_at",
+      "due_at",
+      "cycle",
+      "failures",
+      "throttles",
+    ]) {
       expect(dead?.[column], column).toEqual(before?.[column]);
     }
     expect(dead).toMatchObject({
@@ -138,8 +173,16 @@ describe("LEASE-5 the third lost lease in a row", () => {
       lost_leases: 3,
       last_outcome: "lease_expired",
     });
-    expect(await countRows(database.pool, "dead_letter_group WHERE fingerprint = $1", [dead?.fingerprint])).toBe(1);
-    const attempt = { kind: "lease_expired", number: 2, decision: "dead", reason: "worker_lost", lease_token: token };
+    expect(
+      await countRows(database.pool, "dead_letter_group WHERE fingerprint = $1", [dead?.fingerprint]),
+    ).toBe(1);
+    const attempt = {
+      kind: "lease_expired",
+      number: 2,
+      decision: "dead",
+      reason: "worker_lost",
+      lease_token: token,
+    };
     expect(await readAttempts(database.pool, id)).toMatchObject([attempt]);
   });
 
@@ -169,10 +212,29 @@ describe("deliveries of a deleted destination", () => {
     await leaseRows(database.pool, [String(leased)]);
     const before = await readRow(database.pool, "delivery", String(ids[4]));
     await softDelete("destination", place.destinationId);
-    expect([await cancelDeleted(database.pool, 4), await cancelDeleted(database.pool, 4), await cancelDeleted(database.pool, 4)]).toEqual([4, 2, 0]);
-    expect(await countRows(database.pool, "delivery_archive WHERE id = ANY($1) AND state = 'cancelled' AND reason = 'destination_deleted'", [ids])).toBe(6);
+    expect([
+      await cancelDeleted(database.pool, 4),
+      await cancelDeleted(database.pool, 4),
+      await cancelDeleted(database.pool, 4),
+    ]).toEqual([4, 2, 0]);
+    expect(
+      await countRows(
+        database.pool,
+        "delivery_archive WHERE id = ANY($1) AND state = 'cancelled' AND reason = 'destination_deleted'",
+        [ids],
+      ),
+    ).toBe(6);
     const archived = await readRow(database.pool, "delivery_archive", String(ids[4]));
-    for (const column of ["tenant_id", "payload_id", "idempotency_key", "created_at", "due_at", "attempts", "failures", "cycle"]) {
+    for (const column of [
+      "tenant_id",
+      "payload_id",
+      "idempotency_key",
+      "created_at",
+      "due_at",
+      "attempts",
+      "failures",
+      "cycle",
+    ]) {
       expect(archived?.[column], column).toEqual(before?.[column]);
     }
     expect(await readRow(database.pool, "delivery", String(leased))).toMatchObject({ state: "leased" });
@@ -183,7 +245,9 @@ describe("deliveries of a deleted destination", () => {
     for (const each of [place, other]) await makeDeliveries(database.pool, each);
     await softDelete("tenant", place.tenantId);
     expect(await cancelDeleted(database.pool)).toBe(1);
-    expect(await countRows(database.pool, "delivery WHERE destination_id = $1", [other.destinationId])).toBe(1);
+    expect(await countRows(database.pool, "delivery WHERE destination_id = $1", [other.destinationId])).toBe(
+      1,
+    );
   });
 
   it("passes over a locked row, and two reconcilers cancel each row once", async () => {

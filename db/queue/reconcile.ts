@@ -3,6 +3,7 @@
  * limit and skips locked rows, so that any number of processes may run it at once. Time is the database's.
  * It must never touch a lease that has not expired, and never make a new id or key.
  */
+import { LANES_AND_CLASSES } from "./discover.ts";
 import type { Queryable } from "./types.ts";
 
 /** Most rows of one pass. */
@@ -76,13 +77,19 @@ export async function returnExpiredLeases(
   return { returned: result.rows[0]?.returned ?? 0, dead: result.rows[0]?.dead ?? 0 };
 }
 
+// By lane, class, destination and due time, which is the order of the waiting index: the table is never read whole.
 const CANCEL = `
   WITH dropped AS MATERIALIZED (
     SELECT x.id, x.tenant_id FROM sluice.destination x JOIN sluice.tenant t ON t.id = x.tenant_id
      WHERE x.deleted_at IS NOT NULL OR t.deleted_at IS NOT NULL),
   doomed AS MATERIALIZED (
-    SELECT d.ctid AS row_id FROM sluice.delivery d JOIN dropped x ON x.id = d.destination_id AND x.tenant_id = d.tenant_id
-     WHERE d.state <> 'leased' LIMIT $1 FOR UPDATE OF d SKIP LOCKED),
+    SELECT w.row_id FROM dropped x CROSS JOIN ${LANES_AND_CLASSES}
+     CROSS JOIN LATERAL (
+       SELECT d.ctid AS row_id FROM sluice.delivery d
+        WHERE d.state <> 'leased' AND d.lane = k.lane AND d.service_class = k.service_class
+          AND d.tenant_id = x.tenant_id AND d.destination_id = x.id
+        ORDER BY d.due_at, d.id FOR UPDATE SKIP LOCKED) w
+     LIMIT $1),
   gone AS (DELETE FROM sluice.delivery d USING doomed x WHERE d.ctid = x.row_id RETURNING d.*),
   archived AS (
     INSERT INTO sluice.delivery_archive

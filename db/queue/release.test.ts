@@ -3,7 +3,16 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
-import { leaseRows, makeBatch, makePlace, makeReplayRows, type Place, readRow, request } from "#tests/support/queue-rows/sql.ts";
+import {
+  leaseRows,
+  makeBatch,
+  makePlace,
+  makeReplayRows,
+  type Place,
+  readRow,
+  request,
+  timeOf,
+} from "#tests/support/queue-rows/sql.ts";
 import { claim } from "./claim.ts";
 import { readClaimed } from "./read-claimed.ts";
 import { release } from "./release.ts";
@@ -44,7 +53,11 @@ describe("LEASE-3 release says that nothing was sent", () => {
     const [id] = await makeReplayRows(database.pool, place, batchId, { attempts: 0 });
     const token = await leaseRows(database.pool, [String(id)]);
     expect(await release(database.pool, [String(id)], token)).toBe(1);
-    expect(await readRow(database.pool, "delivery", String(id))).toMatchObject({ state: "delayed", lane: "replay", attempts: 0 });
+    expect(await readRow(database.pool, "delivery", String(id))).toMatchObject({
+      state: "delayed",
+      lane: "replay",
+      attempts: 0,
+    });
   });
 
   it("counts only rows that still stand under the token: a second call, a stale token, an unknown id give 0", async () => {
@@ -54,7 +67,10 @@ describe("LEASE-3 release says that nothing was sent", () => {
     expect(await release(database.pool, [...ids, ...ids, randomUUID()], token)).toBe(2);
     expect(await release(database.pool, ids, token)).toBe(0);
     expect(await release(database.pool, [], token)).toBe(0);
-    expect(await readRow(database.pool, "delivery", String(ids[0]))).toMatchObject({ state: "ready", ...WAITING });
+    expect(await readRow(database.pool, "delivery", String(ids[0]))).toMatchObject({
+      state: "ready",
+      ...WAITING,
+    });
   });
 
   it("does not touch a row that was claimed again since", async () => {
@@ -63,7 +79,10 @@ describe("LEASE-3 release says that nothing was sent", () => {
     await release(database.pool, [String(id)], old);
     const fresh = await leaseRows(database.pool, [String(id)]);
     expect(await release(database.pool, [String(id)], old)).toBe(0);
-    expect(await readRow(database.pool, "delivery", String(id))).toMatchObject({ state: "leased", lease_token: fresh });
+    expect(await readRow(database.pool, "delivery", String(id))).toMatchObject({
+      state: "leased",
+      lease_token: fresh,
+    });
   });
 });
 
@@ -77,7 +96,10 @@ describe("readClaimed", () => {
       [own.destinationId],
     );
     await database.pool.query("UPDATE sluice.destination SET version = 7 WHERE id = $1", [own.destinationId]);
-    const claimed = await claim(database.pool, request([{ ...own, lane: "retry", serviceClass: "urgent", wanted: 1 }]));
+    const claimed = await claim(
+      database.pool,
+      request([{ ...own, lane: "retry", serviceClass: "urgent", wanted: 1 }]),
+    );
     const row = await readRow(database.pool, "delivery", String(id));
     const [read] = await readClaimed(database.pool, claimed.ids, claimed.token);
     expect(read).toEqual({
@@ -92,7 +114,7 @@ describe("readClaimed", () => {
       serviceClass: "urgent",
       lane: "retry",
       replayBatchId: null,
-      dueMs: expect.closeTo((row?.due_at as Date).getTime(), -1),
+      dueMs: expect.closeTo(timeOf(row, "due_at"), -1),
       attempts: 1,
       failures: 1,
       rejections: 0,
@@ -122,7 +144,10 @@ describe("readClaimed", () => {
     const [erased] = await makeDeliveries(database.pool, place);
     const [missing] = await makeDeliveries(database.pool, place);
     const [empty] = await makeDeliveries(database.pool, { ...place, body: Buffer.alloc(0) });
-    await database.pool.query("UPDATE sluice.payload SET body = NULL, erased_at = clock_timestamp() WHERE id = $1", [erased]);
+    await database.pool.query(
+      "UPDATE sluice.payload SET body = NULL, erased_at = clock_timestamp() WHERE id = $1",
+      [erased],
+    );
     await database.pool.query("DELETE FROM sluice.payload WHERE id = $1", [missing]);
     const ids = [erased, missing, empty].map(String);
     const read = await readClaimed(database.pool, ids, await leaseRows(database.pool, ids));

@@ -4,7 +4,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { uuidV7 } from "#domain/ids.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
-import { countRows, leaseRows, makePlace, openTransaction, outcomeOf, type Place, waitUntilBlocked } from "#tests/support/queue-rows/sql.ts";
+import {
+  countRows,
+  leaseRows,
+  makePlace,
+  openTransaction,
+  outcomeOf,
+  type Place,
+  waitUntilBlocked,
+} from "#tests/support/queue-rows/sql.ts";
 import { finish } from "./finish.ts";
 import { applyRetention, DEFAULT_RETENTION, MAX_CHUNK_ROWS } from "./retention.ts";
 
@@ -55,7 +63,10 @@ async function oldPartition(parent: Parent, daysAgo: number): Promise<string> {
 }
 
 async function exists(name: string): Promise<boolean> {
-  const result = await database.pool.query<{ there: boolean }>("SELECT to_regclass('sluice.' || $1) IS NOT NULL AS there", [name]);
+  const result = await database.pool.query<{ there: boolean }>(
+    "SELECT to_regclass('sluice.' || $1) IS NOT NULL AS there",
+    [name],
+  );
   return result.rows[0]?.there === true;
 }
 
@@ -102,14 +113,20 @@ describe("partitions ahead", () => {
     expect(await countRows(database.pool, `payload_${dayOf(0).name}`)).toBe(1);
     expect((await applyRetention(database.pool)).defaultInUse).toEqual([]);
     const far = uuidV7(Date.now() + 30 * DAY_MS, randomBytes);
-    await database.pool.query("INSERT INTO sluice.payload (id, region, body, content_type, size_bytes) VALUES ($1, 'us', 'x', 'a/b', 1)", [far]);
+    await database.pool.query(
+      "INSERT INTO sluice.payload (id, region, body, content_type, size_bytes) VALUES ($1, 'us', 'x', 'a/b', 1)",
+      [far],
+    );
     expect((await applyRetention(database.pool)).defaultInUse).toEqual(["payload_default"]);
   });
 });
 
 describe("partitions past their time", () => {
   it("of attempts and of the archive go by age alone; the day at the limit stays", async () => {
-    const [attempts, archive] = [await oldPartition("attempt", 31), await oldPartition("delivery_archive", 31)];
+    const [attempts, archive] = [
+      await oldPartition("attempt", 31),
+      await oldPartition("delivery_archive", 31),
+    ];
     const kept = [await oldPartition("attempt", 30), await oldPartition("delivery_archive", 30)];
     expect(await applyRetention(database.pool)).toMatchObject({ dropped: [attempts, archive], kept: [] });
     for (const name of kept) expect(await exists(name), name).toBe(true);
@@ -165,7 +182,11 @@ describe("ID-11 ID-13 keys", () => {
     const token = await leaseRows(database.pool, [String(dead)]);
     const died = { decision: "dead", outcome: "gone", reason: "gone", fingerprint: "gone" } as const;
     await finish(database.pool, [outcomeOf(String(dead), token, died)]);
-    const stay = [await oldKey(String(live), 400), await oldKey(String(dead), 400), await oldKey(randomUUID(), 89)];
+    const stay = [
+      await oldKey(String(live), 400),
+      await oldKey(String(dead), 400),
+      await oldKey(randomUUID(), 89),
+    ];
     const go = await oldKey(randomUUID(), 91);
     expect((await applyRetention(database.pool)).removedRows).toBe(1);
     const left = await database.pool.query<{ key: string }>(

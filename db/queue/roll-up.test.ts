@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
-import { countRows, databaseNowMs, leaseRows, makePlace, outcomeOf, type Place } from "#tests/support/queue-rows/sql.ts";
+import {
+  countRows,
+  databaseNowMs,
+  leaseRows,
+  makePlace,
+  outcomeOf,
+  type Place,
+} from "#tests/support/queue-rows/sql.ts";
 import { type FinishRow, finish } from "./finish.ts";
 import { returnExpiredLeases } from "./reconcile.ts";
 import { rollUpAttempts } from "./sample-queue-age.ts";
@@ -23,7 +30,11 @@ beforeEach(async () => {
 
 afterAll(() => database.drop());
 
-async function attempts(count: number, changes: Partial<FinishRow>, lane: "first" | "retry" = "first"): Promise<void> {
+async function attempts(
+  count: number,
+  changes: Partial<FinishRow>,
+  lane: "first" | "retry" = "first",
+): Promise<void> {
   const ids = await makeDeliveries(database.pool, { ...place, lane, count });
   const token = await leaseRows(database.pool, ids);
   const rows = ids.map((id, index) => outcomeOf(id, token, { duration_ms: index + 1, ...changes }));
@@ -31,7 +42,9 @@ async function attempts(count: number, changes: Partial<FinishRow>, lane: "first
 }
 
 async function rolled(): Promise<Record<string, unknown>[]> {
-  const result = await database.pool.query("SELECT * FROM sluice.attempt_rollup ORDER BY minute, outcome, decision");
+  const result = await database.pool.query(
+    "SELECT * FROM sluice.attempt_rollup ORDER BY minute, outcome, decision",
+  );
   return result.rows;
 }
 
@@ -40,14 +53,42 @@ describe("SIG-2 the attempts of a minute", () => {
     const startedMs = await databaseNowMs(database.pool);
     await attempts(20, { started_ms: startedMs });
     await attempts(5, { started_ms: startedMs }, "retry");
-    await attempts(3, { started_ms: startedMs, decision: "delayed", outcome: "rate_limited", delay_ms: 9_000, status: 429 });
+    await attempts(3, {
+      started_ms: startedMs,
+      decision: "delayed",
+      outcome: "rate_limited",
+      delay_ms: 9_000,
+      status: 429,
+    });
     await rollUpAttempts(database.pool);
     const minute = new Date(Math.floor(startedMs / MINUTE_MS) * MINUTE_MS);
     const { tenantId, destinationId } = place;
-    const common = { minute, region: "us", tenant_id: tenantId, destination_id: destinationId, service_class: "routine" };
+    const common = {
+      minute,
+      region: "us",
+      tenant_id: tenantId,
+      destination_id: destinationId,
+      service_class: "routine",
+    };
     expect(await rolled()).toMatchObject([
-      { ...common, outcome: "delivered", attempts: 25, first_attempts: 20, duration_sum_ms: 225, duration_max_ms: 20, duration_p95_ms: 19 },
-      { ...common, outcome: "rate_limited", decision: "delayed", attempts: 3, first_attempts: 3, duration_sum_ms: 6, duration_max_ms: 3 },
+      {
+        ...common,
+        outcome: "delivered",
+        attempts: 25,
+        first_attempts: 20,
+        duration_sum_ms: 225,
+        duration_max_ms: 20,
+        duration_p95_ms: 19,
+      },
+      {
+        ...common,
+        outcome: "rate_limited",
+        decision: "delayed",
+        attempts: 3,
+        first_attempts: 3,
+        duration_sum_ms: 6,
+        duration_max_ms: 3,
+      },
     ]);
   });
 
@@ -69,7 +110,9 @@ describe("SIG-2 the attempts of a minute", () => {
     await attempts(3, { started_ms: minuteMs - 1 });
     await attempts(4, { started_ms: minuteMs });
     await rollUpAttempts(database.pool);
-    expect((await rolled()).map(({ minute, attempts: n }) => [(minute as Date).getTime() - minuteMs, n])).toEqual([
+    expect(
+      (await rolled()).map(({ minute, attempts: n }) => [(minute as Date).getTime() - minuteMs, n]),
+    ).toEqual([
       [-MINUTE_MS, 5],
       [0, 4],
     ]);

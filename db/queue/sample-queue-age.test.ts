@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
-import { countRows, HOUR_MS, leaseRows, makePlace, outcomeOf, type Place } from "#tests/support/queue-rows/sql.ts";
+import {
+  countRows,
+  HOUR_MS,
+  leaseRows,
+  makePlace,
+  outcomeOf,
+  type Place,
+} from "#tests/support/queue-rows/sql.ts";
 import { finish } from "./finish.ts";
 import { noteFailedSample, sampleQueueAge } from "./sample-queue-age.ts";
 
@@ -56,7 +63,9 @@ afterAll(() => database.drop());
 async function sample(scope: "class" | "tenant" = "class"): Promise<Sample[]> {
   await database.pool.query("TRUNCATE sluice.sample_run, sluice.queue_sample");
   await sampleQueueAge(database.pool, scope);
-  const result = await database.pool.query<Sample>("SELECT * FROM sluice.queue_sample ORDER BY service_class, tenant_id");
+  const result = await database.pool.query<Sample>(
+    "SELECT * FROM sluice.queue_sample ORDER BY service_class, tenant_id",
+  );
   return result.rows;
 }
 
@@ -72,14 +81,22 @@ describe("SIG-1 ages and lags", () => {
   it("a row due in 10 h that was created 5 h ago shows no lag and no age, and counts as ready (fault 19)", async () => {
     const [id] = await makeDeliveries(database.pool, { ...place, dueInMs: 10 * HOUR_MS });
     await database.pool.query("ALTER TABLE sluice.delivery DISABLE TRIGGER delivery_identity");
-    await database.pool.query("UPDATE sluice.delivery SET created_at = now() - interval '5 hours' WHERE id = $1", [id]);
+    await database.pool.query(
+      "UPDATE sluice.delivery SET created_at = now() - interval '5 hours' WHERE id = $1",
+      [id],
+    );
     await database.pool.query("ALTER TABLE sluice.delivery ENABLE TRIGGER delivery_identity");
     expect(await routine()).toMatchObject({ ...ZEROS, ready: 1 });
   });
 
   it("ten rows due for an hour show an hour of both, and count ten", async () => {
     await makeDeliveries(database.pool, { ...place, count: 10, dueInMs: -HOUR_MS });
-    const due = { first_attempt_age_ms: near(HOUR_MS - 1), due_count: 10, due_age_ms: near(HOUR_MS - 1), ready: 10 };
+    const due = {
+      first_attempt_age_ms: near(HOUR_MS - 1),
+      due_count: 10,
+      due_age_ms: near(HOUR_MS - 1),
+      ready: 10,
+    };
     expect(await routine()).toMatchObject({ ...ZEROS, ...due });
   });
 
@@ -97,7 +114,11 @@ describe("SIG-1 ages and lags", () => {
   it("a leased row without a stored outcome counts in first-attempt age, not in the lag", async () => {
     const ids = await makeDeliveries(database.pool, { ...place, dueInMs: -HOUR_MS });
     await leaseRows(database.pool, ids);
-    expect(await routine()).toMatchObject({ ...ZEROS, first_attempt_age_ms: near(HOUR_MS - 1), in_flight: 1 });
+    expect(await routine()).toMatchObject({
+      ...ZEROS,
+      first_attempt_age_ms: near(HOUR_MS - 1),
+      in_flight: 1,
+    });
   });
 
   it("LEASE-3 a row with a lost lease still counts in first-attempt age; a tried one never (fault 20)", async () => {
@@ -131,14 +152,22 @@ describe("SIG-1 ages and lags", () => {
     ["destination", "disabled_at = now(), disabled_reason = 'test'"],
     ["destination", "deleted_at = now()"],
     ["region_control", "draining = true, drain_reason = 'test'"],
-  ])("what people hold is counted apart with its own age, never in age or lag: %s %s", async (table, columns) => {
-    await makeDeliveries(database.pool, { ...place, count: 3, dueInMs: -HOUR_MS });
-    await makeDeliveries(database.pool, { ...place, dueInMs: HOUR_MS });
-    const id = table === "tenant" ? place.tenantId : place.destinationId;
-    const where = table === "region_control" ? "" : `WHERE id = '${id}'`;
-    await database.pool.query(`UPDATE sluice.${table} SET ${columns} ${where}`);
-    expect(await routine()).toMatchObject({ ...ZEROS, held_count: 3, held_age_ms: near(HOUR_MS - 1), ready: 4 });
-  });
+  ])(
+    "what people hold is counted apart with its own age, never in age or lag: %s %s",
+    async (table, columns) => {
+      await makeDeliveries(database.pool, { ...place, count: 3, dueInMs: -HOUR_MS });
+      await makeDeliveries(database.pool, { ...place, dueInMs: HOUR_MS });
+      const id = table === "tenant" ? place.tenantId : place.destinationId;
+      const where = table === "region_control" ? "" : `WHERE id = '${id}'`;
+      await database.pool.query(`UPDATE sluice.${table} SET ${columns} ${where}`);
+      expect(await routine()).toMatchObject({
+        ...ZEROS,
+        held_count: 3,
+        held_age_ms: near(HOUR_MS - 1),
+        ready: 4,
+      });
+    },
+  );
 
   it("a pause that has ended holds nothing", async () => {
     await makeDeliveries(database.pool, { ...place, dueInMs: -HOUR_MS });
@@ -159,7 +188,14 @@ describe("SIG-1 by class and tenant", () => {
     await makeDeliveries(database.pool, { ...other, dueInMs: -1_000 });
     expect(await sample()).toMatchObject([
       { ...ZEROS, first_attempt_age_ms: near(59_999), due_age_ms: near(59_999), due_count: 1, ready: 1 },
-      { ...ZEROS, first_attempt_age_ms: near(599_999), due_age_ms: near(HOUR_MS - 1), due_count: 3, ready: 2, delayed: 1 },
+      {
+        ...ZEROS,
+        first_attempt_age_ms: near(599_999),
+        due_age_ms: near(HOUR_MS - 1),
+        due_count: 3,
+        ready: 2,
+        delayed: 1,
+      },
     ]);
   });
 
@@ -182,7 +218,9 @@ describe("SIG-1 by class and tenant", () => {
 describe("SIG-5 missing data is not a zero", () => {
   it("one sample for each moment, however many processes take it", async () => {
     await makeDeliveries(database.pool, { ...place, dueInMs: -1_000 });
-    const written = await Promise.all(Array.from({ length: 5 }, () => sampleQueueAge(database.pool, "tenant")));
+    const written = await Promise.all(
+      Array.from({ length: 5 }, () => sampleQueueAge(database.pool, "tenant")),
+    );
     // A minute may end in between; each moment that began has exactly one run and one row.
     const runs = await countRows(database.pool, "sample_run WHERE scope = 'tenant' AND ok");
     expect(runs).toBeLessThanOrEqual(2);
@@ -207,7 +245,9 @@ describe("SIG-5 missing data is not a zero", () => {
 
   it("a sampling that fails half-way leaves neither a run nor numbers, only the note of its failure", async () => {
     await makeDeliveries(database.pool, { ...place, dueInMs: -1_000 });
-    await database.pool.query("ALTER TABLE sluice.queue_sample ADD CONSTRAINT broken CHECK (due_count < 0) NOT VALID");
+    await database.pool.query(
+      "ALTER TABLE sluice.queue_sample ADD CONSTRAINT broken CHECK (due_count < 0) NOT VALID",
+    );
     try {
       await expect(sampleQueueAge(database.pool, "class")).rejects.toMatchObject({ code: "23514" });
     } finally {

@@ -29,9 +29,10 @@ async function shut(place: Place, changes: Partial<ShutGate> = {}): Promise<Gate
 }
 
 async function stateOf(place: Place): Promise<Record<string, unknown>> {
-  const result = await database.pool.query("SELECT * FROM sluice.destination_state WHERE destination_id = $1", [
-    place.destinationId,
-  ]);
+  const result = await database.pool.query(
+    "SELECT * FROM sluice.destination_state WHERE destination_id = $1",
+    [place.destinationId],
+  );
   return result.rows[0];
 }
 
@@ -48,7 +49,9 @@ async function passMs(place: Place, ms: number): Promise<void> {
 async function record(place: Place, startedMs: number, changes: Partial<FinishRow> = {}): Promise<void> {
   const [id] = await makeDeliveries(database.pool, place);
   const token = await leaseRows(database.pool, [String(id)]);
-  expect((await finish(database.pool, [outcomeOf(String(id), token, { started_ms: startedMs, ...changes })])).size).toBe(1);
+  expect(
+    (await finish(database.pool, [outcomeOf(String(id), token, { started_ms: startedMs, ...changes })])).size,
+  ).toBe(1);
 }
 
 describe("FAIR-6 shutting the gate", () => {
@@ -91,7 +94,11 @@ describe("FAIR-6 shutting the gate", () => {
     );
     await shut(place, { retryAfter: "9".repeat(5_000), status: null, why: "rate_limited" });
     const state = await stateOf(place);
-    expect(state).toMatchObject({ adaptive_limit: 3, rate_tat: new Date("2026-01-01T00:00:00Z"), hold_status: null });
+    expect(state).toMatchObject({
+      adaptive_limit: 3,
+      rate_tat: new Date("2026-01-01T00:00:00Z"),
+      hold_status: null,
+    });
     expect(String(state.hold_retry_after)).toHaveLength(256);
   });
 });
@@ -101,7 +108,8 @@ describe("FAIR-6 gates in a row", () => {
     const place = await makePlace(database.pool);
     const startedMs = await databaseNowMs(database.pool);
     const counts = [];
-    for (let sibling = 0; sibling < 5; sibling++) counts.push((await shut(place, { startedMs })).consecutiveGates);
+    for (let sibling = 0; sibling < 5; sibling++)
+      counts.push((await shut(place, { startedMs })).consecutiveGates);
     await passMs(place, 61_000);
     counts.push((await shut(place)).consecutiveGates);
     await passMs(place, 61_000);
@@ -137,7 +145,13 @@ describe("FAIR-6 opening the gate", () => {
     expect(await stateOf(place)).toMatchObject({ probing: true, consecutive_gates: 1 });
     await passMs(place, 61_000);
     await record(place, startedMs - 61_000);
-    const limited = { decision: "delayed", outcome: "rate_limited", delay_ms: 1_000, throttle: true, opens_gate: false } as const;
+    const limited = {
+      decision: "delayed",
+      outcome: "rate_limited",
+      delay_ms: 1_000,
+      throttle: true,
+      opens_gate: false,
+    } as const;
     await record(place, await databaseNowMs(database.pool), limited);
     expect(await stateOf(place)).toMatchObject({ probing: true, consecutive_gates: 1 });
   });
@@ -146,7 +160,14 @@ describe("FAIR-6 opening the gate", () => {
     for (const decision of ["delayed", "dead"] as const) {
       const place = await makePlace(database.pool);
       await shut(place, { delayMs: 0 });
-      const failed = { decision, outcome: "rejected", reason: "rejected", delay_ms: 1_000, fingerprint: "gate", status: 500 };
+      const failed = {
+        decision,
+        outcome: "rejected",
+        reason: "rejected",
+        delay_ms: 1_000,
+        fingerprint: "gate",
+        status: 500,
+      };
       await record(place, (await databaseNowMs(database.pool)) + 10, failed);
       expect(await stateOf(place)).toMatchObject({ probing: false, consecutive_gates: 0 });
     }

@@ -3,7 +3,13 @@ import { runMigrations } from "graphile-worker";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
-import { databaseNowMs, leaseRows, makePlace, openTransaction, type Place } from "#tests/support/queue-rows/sql.ts";
+import {
+  databaseNowMs,
+  leaseRows,
+  makePlace,
+  openTransaction,
+  type Place,
+} from "#tests/support/queue-rows/sql.ts";
 import { DISPATCH_TASK, dispatchKey, restoreWakeJob, writeWakeJob } from "./wake-job.ts";
 
 interface Job {
@@ -45,7 +51,11 @@ describe("the wake-up job", () => {
     await writeWakeJob(database.pool, "us", runAtMs);
     const [job, ...more] = await jobs();
     expect(more).toEqual([]);
-    expect(job).toMatchObject({ task_identifier: DISPATCH_TASK, key: "dispatch:us", payload: { region: "us" } });
+    expect(job).toMatchObject({
+      task_identifier: DISPATCH_TASK,
+      key: "dispatch:us",
+      payload: { region: "us" },
+    });
     expect(Math.abs((job?.run_ms ?? 0) - runAtMs)).toBeLessThan(1);
   });
 
@@ -62,7 +72,9 @@ describe("the wake-up job", () => {
   it("is written anew beside one that runs right now, and its moment counts (fault 52)", async () => {
     const nowMs = Math.floor(await databaseNowMs(database.pool));
     await writeWakeJob(database.pool, "us", nowMs);
-    await database.pool.query("UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'w', attempts = 1");
+    await database.pool.query(
+      "UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'w', attempts = 1",
+    );
     await writeWakeJob(database.pool, "us", nowMs + 5_000);
     const waiting = (await jobs()).filter(({ locked_by }) => locked_by === null);
     expect(waiting).toMatchObject([{ key: "dispatch:us", run_ms: nowMs + 5_000 }]);
@@ -70,7 +82,9 @@ describe("the wake-up job", () => {
 
   it("two writers at once leave one job", async () => {
     const nowMs = Math.floor(await databaseNowMs(database.pool));
-    await Promise.all(Array.from({ length: 6 }, (_, n) => writeWakeJob(database.pool, "us", nowMs + n * 1_000)));
+    await Promise.all(
+      Array.from({ length: 6 }, (_, n) => writeWakeJob(database.pool, "us", nowMs + n * 1_000)),
+    );
     expect(await jobs()).toHaveLength(1);
   });
 });

@@ -25,7 +25,8 @@ export async function writeWakeJob(pool: Queryable, region: Region, runAtMs: num
 }
 
 /**
- * Re-adds the wake-up at now when it is missing, or has failed for good, although something has been due for a while. Returns whether it did.
+ * Re-adds the wake-up at now when it is missing, or has failed for good, although something has been due for a while.
+ * Returns whether it did.
  */
 export async function restoreWakeJob(pool: Queryable, region: Region, dueForMs: number): Promise<boolean> {
   const result = await pool.query<{ missing: boolean }>({

@@ -26,49 +26,24 @@ interface Trap {
   readonly sprung: () => void;
 }
 
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+interface ProxyState {
+  readonly pairs: Set<Pair>;
+  trap: Trap | null;
+  shut: boolean;
+}
+
 /** Listens on a free port of 127.0.0.1 and forwards to the server of the URL. */
 export async function startProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
-  const pairs = new Set<{ client: Socket; server: Socket }>();
-  let trap: Trap | null = null;
-  let shut = false;
-
+  const state: ProxyState = { pairs: new Set(), trap: null, shut: false };
   const listener = createServer((client) => {
-    if (shut) {
-      client.destroy();
-      return;
-    }
-    const server = connect({ host: target.hostname, port: Number(target.port || "5432") });
-    const pair = { client, server };
-    pairs.add(pair);
-    let armed: Trap | null = null;
-    client.on("data", (chunk: Buffer) => {
-      if (trap !== null && chunk.includes(trap.text)) {
-        armed = trap;
-        trap = null;
-      }
-      server.write(chunk);
-    });
-    server.on("data", (chunk: Buffer) => {
-      if (armed === null) {
-        client.write(chunk);
-        return;
-      }
-      // Postgres sends what it has said at the end of the transaction: the commit is behind us.
-      armed.sprung();
-      armed = null;
-      drop();
-    });
-    const drop = () => {
-      pairs.delete(pair);
-      client.destroy();
-      server.destroy();
-    };
-    for (const socket of [client, server]) {
-      socket.setNoDelay(true);
-      socket.on("error", drop);
-      socket.on("close", drop);
-    }
+    if (state.shut) client.destroy();
+    else forward(client, connect({ host: target.hostname, port: Number(target.port || "5432") }), state);
   });
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -76,27 +51,60 @@ export async function startProxy(databaseUrl: string): Promise<DatabaseProxy> {
   own.hostname = "127.0.0.1";
   own.port = String((listener.address() as AddressInfo).port);
 
+  const shut = () => {
+    state.shut = true;
+    for (const pair of [...state.pairs]) drop(pair, state);
+  };
   return {
     connectionString: own.href,
     loseAnswerTo: (text) =>
       new Promise((resolve) => {
-        trap = { text, sprung: resolve };
+        state.trap = { text, sprung: resolve };
       }),
-    shut() {
-      shut = true;
-      for (const { client, server } of [...pairs]) {
-        client.destroy();
-        server.destroy();
-      }
-    },
+    shut,
     open() {
-      shut = false;
+      state.shut = false;
     },
-    connections: () => pairs.size,
+    connections: () => state.pairs.size,
     async close() {
-      this.shut();
+      shut();
       listener.close();
       await once(listener, "close");
     },
   };
+}
+
+/** Joins a client and the server, until one of them closes or a trap springs. */
+function forward(client: Socket, server: Socket, state: ProxyState): void {
+  const pair = { client, server };
+  state.pairs.add(pair);
+  let armed: Trap | null = null;
+  client.on("data", (chunk: Buffer) => {
+    if (state.trap !== null && chunk.includes(state.trap.text)) {
+      armed = state.trap;
+      state.trap = null;
+    }
+    server.write(chunk);
+  });
+  server.on("data", (chunk: Buffer) => {
+    if (armed === null) {
+      client.write(chunk);
+      return;
+    }
+    // Postgres sends what it has said at the end of the transaction: the commit is behind us.
+    armed.sprung();
+    armed = null;
+    drop(pair, state);
+  });
+  for (const socket of [client, server]) {
+    socket.setNoDelay(true);
+    socket.on("error", () => drop(pair, state));
+    socket.on("close", () => drop(pair, state));
+  }
+}
+
+function drop(pair: Pair, state: ProxyState): void {
+  state.pairs.delete(pair);
+  pair.client.destroy();
+  pair.server.destroy();
 }

@@ -169,8 +169,7 @@ AS $$
     UPDATE sluice.delivery d
        SET state = CASE WHEN d.attempts = 0 AND d.lane = 'first' THEN 'ready' ELSE 'delayed' END::sluice.delivery_state,
            lease_token = NULL, lease_until = NULL, leased_at = NULL, leased_by = NULL
-      FROM (SELECT DISTINCT unnest(p_ids) AS id) i
-     WHERE d.id = i.id AND d.lease_token = p_token
+     WHERE d.id = ANY (p_ids) AND d.lease_token = p_token
     RETURNING 1)
   SELECT count(*)::integer FROM back
 $$;

@@ -147,6 +147,13 @@ export async function readRow(
   return result.rows[0];
 }
 
+/** A time of a row that was read, in whole milliseconds. */
+export function timeOf(row: Record<string, unknown> | undefined, column: string): number {
+  const value = row?.[column];
+  if (!(value instanceof Date)) throw new Error(`the row has no time in ${column}`);
+  return value.getTime();
+}
+
 /** The attempt rows of a delivery, oldest first. */
 export async function readAttempts(pool: Queryable, deliveryId: string): Promise<Record<string, unknown>[]> {
   const result = await pool.query<Record<string, unknown>>(

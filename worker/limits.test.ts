@@ -1,0 +1,184 @@
+/**
+ * FAIR-1, FAIR-2, FAIR-7: caps and rates are exact over all processes of a region, measured where they count: at the
+ * receiver. (A receiver's concurrency lies inside the sender's own, so a cap that holds is never seen exceeded.)
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createReceiver } from "#demo/receiver/server.ts";
+import type { Receiver } from "#demo/receiver/types.ts";
+import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import { type DestinationOptions, makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
+import { waitFor } from "#tests/support/wait-for.ts";
+import { countDeliveries, readDelivery } from "#tests/support/worker-rows/sql.ts";
+import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
+
+const LONG_MS = 60_000;
+/**
+ * What the way from the claim to the receiver may add to one request and not to the next: reading the body, a new
+ * connection, a busy machine. The claims themselves are checked without any tolerance.
+ */
+const WAY_MS = 400;
+
+let database: TestDatabase;
+let receiver: Receiver;
+let workers: TestWorker[] = [];
+
+beforeAll(async () => {
+  receiver = await createReceiver();
+});
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop()));
+  workers = [];
+  receiver.reset();
+  await database.drop();
+});
+afterAll(() => receiver.close());
+
+async function start(count: number): Promise<void> {
+  workers.push(...(await Promise.all(Array.from({ length: count }, () => startTestWorker(database)))));
+}
+
+async function fill(tenantId: string, path: string, count: number, options: DestinationOptions = {}): Promise<string> {
+  const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}${path}`, ...options });
+  await makeDeliveries(database.pool, { tenantId, destinationId, count });
+  return destinationId;
+}
+
+const delivered = (count: number) =>
+  waitFor(async () => (await countDeliveries(database.pool)).delivered === count, { timeoutMs: LONG_MS, what: `${count} delivered` });
+
+/** Notes the moment of every claim of a row, by the database's clock. */
+async function logClaims(): Promise<void> {
+  await database.pool.query(`
+    CREATE TABLE sluice.test_claim (destination_id uuid, at timestamptz);
+    CREATE FUNCTION sluice.test_note_claim() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN INSERT INTO sluice.test_claim VALUES (NEW.destination_id, NEW.leased_at); RETURN NULL; END $$;
+    CREATE TRIGGER test_note_claim AFTER UPDATE ON sluice.delivery FOR EACH ROW
+      WHEN (NEW.state = 'leased' AND OLD.state <> 'leased') EXECUTE FUNCTION sluice.test_note_claim()`);
+}
+
+async function claimTimes(destinationId: string): Promise<number[]> {
+  const { rows } = await database.pool.query<{ ms: number }>(
+    "SELECT (extract(epoch FROM at) * 1000)::float8 AS ms FROM sluice.test_claim WHERE destination_id = $1 ORDER BY at",
+    [destinationId],
+  );
+  return rows.map(({ ms }) => ms);
+}
+
+/** The most by which any window holds more starts than burst + rate x t, in milliseconds of waiting that were missing. */
+function overSendMs(timesMs: readonly number[], perSecond: number, burst: number): number {
+  let worstMs = 0;
+  for (let first = 0; first < timesMs.length; first++) {
+    for (let last = first; last < timesMs.length; last++) {
+      const windowMs = (timesMs[last] ?? 0) - (timesMs[first] ?? 0);
+      const neededMs = ((last - first + 1 - burst) / perSecond) * 1_000;
+      worstMs = Math.max(worstMs, neededMs - windowMs);
+    }
+  }
+  return worstMs;
+}
+
+describe("concurrency", () => {
+  it("FAIR-1 faults 2, 60: a destination's cap holds over two workers, and is used in full", async () => {
+    const tenantId = await makeTenant(database.pool);
+    await fill(tenantId, "/ok/capped?ms=15", 150, { concurrencyLimit: 3 });
+    await start(2);
+    await delivered(150);
+    expect(receiver.stats("capped")).toMatchObject({ requests: 150, peakConcurrency: 3 });
+    const workersThatSent = workers.filter((worker) => worker.captured.lines().some(({ event }) => event === "attempt"));
+    expect(workersThatSent).toHaveLength(2);
+  });
+
+  it("FAIR-1 a cap of 1 means one at a time, whoever asks", async () => {
+    const tenantId = await makeTenant(database.pool);
+    await fill(tenantId, "/ok/single?ms=5", 60, { concurrencyLimit: 1 });
+    await start(3);
+    await delivered(60);
+    expect(receiver.stats("single")).toMatchObject({ requests: 60, peakConcurrency: 1 });
+  });
+
+  it("FAIR-2 a tenant's cap holds over many destinations and two workers, and leaves others alone", async () => {
+    const capped = await makeTenant(database.pool, { concurrencyLimit: 5 });
+    for (let n = 0; n < 12; n++) await fill(capped, `/ok/tenant/${n}?ms=20`, 10, { concurrencyLimit: 4 });
+    await start(2);
+    await delivered(120);
+    expect(receiver.totals()).toMatchObject({ requests: 120, peakConcurrency: 5 });
+    const free = await makeTenant(database.pool, { concurrencyLimit: 50 });
+    await fill(free, "/ok/free?ms=20", 60, { concurrencyLimit: 50 });
+    await delivered(180);
+    expect(receiver.stats("free").peakConcurrency).toBeGreaterThan(5);
+  });
+
+  it("FAIR-7 a changed cap counts for the next claims, without a restart", async () => {
+    const tenantId = await makeTenant(database.pool);
+    const destinationId = await fill(tenantId, "/ok/changed?ms=20", 400, { concurrencyLimit: 1 });
+    await start(2);
+    await receiver.waitFor("changed", (stats) => stats.requests >= 5, LONG_MS);
+    expect(receiver.stats("changed").peakConcurrency).toBe(1);
+    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 8, version = version + 1 WHERE id = $1", [destinationId]);
+    const changedAt = performance.now();
+    await receiver.waitFor("changed", (stats) => stats.peakConcurrency === 8, LONG_MS);
+    expect(performance.now() - changedAt).toBeLessThan(3_000);
+    await delivered(400);
+    expect(receiver.stats("changed").peakConcurrency).toBe(8);
+  });
+});
+
+describe("rates", () => {
+  it("FAIR-1 faults 59, 60: 5 a second with burst 1 holds in every window over three workers; 1 a minute is one request", async () => {
+    await logClaims();
+    const tenantId = await makeTenant(database.pool);
+    const steady = await fill(tenantId, "/ok/steady", 26, { ratePerSecond: 5, rateBurst: 1 });
+    const slow = await fill(tenantId, "/ok/slow-one", 5, { ratePerSecond: 0.017, rateBurst: 1 });
+    const bursty = await fill(tenantId, "/ok/bursty", 40, { ratePerSecond: 10, rateBurst: 10 });
+    await start(3);
+    await waitFor(async () => (await countDeliveries(database.pool, steady)).delivered === 26, { timeoutMs: LONG_MS });
+    await waitFor(async () => (await countDeliveries(database.pool, bursty)).delivered === 40, { timeoutMs: LONG_MS });
+
+    const claimed = await claimTimes(steady);
+    expect(claimed).toHaveLength(26);
+    expect(overSendMs(claimed, 5, 1)).toBeLessThan(0.01);
+    const tookMs = (claimed.at(-1) ?? 0) - (claimed[0] ?? 0);
+    expect(tookMs).toBeGreaterThanOrEqual(5_000 - 0.01);
+    // And the rate is used: no more than half of it is lost.
+    expect(tookMs).toBeLessThan(10_000);
+    expect(overSendMs(await claimTimes(bursty), 10, 10)).toBeLessThan(0.01);
+
+    const arrivals = (name: string) => receiver.requests({ destination: name }).map(({ arrivedAtMs }) => arrivedAtMs);
+    expect(overSendMs(arrivals("steady"), 5, 1)).toBeLessThan(WAY_MS);
+    expect(overSendMs(arrivals("bursty"), 10, 10)).toBeLessThan(WAY_MS);
+    expect(receiver.stats("slow-one").requests).toBe(1);
+    expect(await claimTimes(slow)).toHaveLength(1);
+  });
+
+  it("FAIR-10 what a rate holds back is no attempt, and waits in no worker", async () => {
+    const tenantId = await makeTenant(database.pool);
+    const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}/ok/held-back`, ratePerSecond: 0.01 });
+    const ids = await makeDeliveries(database.pool, { tenantId, destinationId, count: 4 });
+    await start(2);
+    await receiver.waitFor("held-back", (stats) => stats.requests === 1);
+    await waitFor(async () => (await countDeliveries(database.pool)).delivered === 1);
+    for (const id of ids.slice(1)) {
+      expect(await readDelivery(database.pool, id)).toMatchObject({ state: "ready", attempts: 0, leased: false });
+    }
+  });
+
+  it("FAIR-1 the tokens of a destination are shared by its lanes and survive a change of workers", async () => {
+    await logClaims();
+    const tenantId = await makeTenant(database.pool);
+    const destinationId = await fill(tenantId, "/ok/shared", 4, { ratePerSecond: 4, rateBurst: 1 });
+    await makeDeliveries(database.pool, { tenantId, destinationId, count: 4, lane: "retry" });
+    await makeDeliveries(database.pool, { tenantId, destinationId, count: 4, serviceClass: "urgent" });
+    await start(1);
+    await receiver.waitFor("shared", (stats) => stats.requests >= 5);
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    await start(2);
+    await delivered(12);
+    // The four rows of the retry lane were leased once before, by the factory that made them.
+    const claimed = (await claimTimes(destinationId)).slice(4);
+    expect(claimed).toHaveLength(12);
+    expect(overSendMs(claimed, 4, 1)).toBeLessThan(0.01);
+  });
+});
