@@ -6,7 +6,10 @@ import { type BenchOptions, readOptions } from "./config.ts";
 import { drain } from "./scenarios/drain.ts";
 import { latency } from "./scenarios/latency.ts";
 
-const SCENARIOS: Readonly<Record<string, (options: BenchOptions) => Promise<Record<string, unknown>>>> = { drain, latency };
+const SCENARIOS: Readonly<Record<string, (options: BenchOptions) => Promise<Record<string, unknown>>>> = {
+  drain,
+  latency,
+};
 
 async function main(): Promise<number> {
   let options: BenchOptions;

@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { TEST_SECRET_KEYS } from "#tests/support/factories.ts";
 import { ALL_ON, readWorkerSettings } from "./config.ts";
 
-const ENV = { DATABASE_URL_US: "postgres://u:pw-marker@127.0.0.1:1/db", SLUICE_SECRET_KEYS: TEST_SECRET_KEYS };
+const ENV = {
+  DATABASE_URL_US: "postgres://u:pw-marker@127.0.0.1:1/db",
+  SLUICE_SECRET_KEYS: TEST_SECRET_KEYS,
+};
 
 describe("readWorkerSettings", () => {
   it("has defaults for everything but the database and the keys", () => {

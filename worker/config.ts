@@ -3,9 +3,9 @@
  * that looks at the environment. No message of it may hold the value of a URL or a key.
  */
 import { z } from "zod";
-import { readRegionUrl } from "#db/config.ts";
-import { readKeyring } from "#db/secrets-config.ts";
+import { type Environment as Env, readRegionUrl } from "#db/config.ts";
 import type { Keyring } from "#db/secrets.ts";
+import { readKeyring } from "#db/secrets-config.ts";
 import { SluiceError } from "#domain/errors.ts";
 import type { Region } from "#domain/region.ts";
 
@@ -66,11 +66,14 @@ const Environment = z.object({
 /**
  * @throws SluiceError `bad_config` naming the first wrong setting.
  */
-export function readWorkerSettings(region: Region, env: NodeJS.ProcessEnv = process.env): WorkerSettings {
+export function readWorkerSettings(region: Region, env: Env = process.env): WorkerSettings {
   const parsed = Environment.safeParse(env);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new SluiceError("bad_config", `${issue?.path.join(".") ?? "setting"}: ${issue?.message ?? "is wrong"}`);
+    throw new SluiceError(
+      "bad_config",
+      `${issue?.path.join(".") ?? "setting"}: ${issue?.message ?? "is wrong"}`,
+    );
   }
   const values = parsed.data;
   const connectionString = readRegionUrl(region, env);
@@ -92,7 +95,10 @@ function readSwitches(off: readonly string[]): WorkerSwitches {
   const switches: Record<string, boolean> = { ...ALL_ON };
   for (const word of off) {
     if (!(word in switches)) {
-      throw new SluiceError("bad_config", `SLUICE_WORKER_OFF: ${word} is none of ${Object.keys(ALL_ON).join(", ")}`);
+      throw new SluiceError(
+        "bad_config",
+        `SLUICE_WORKER_OFF: ${word} is none of ${Object.keys(ALL_ON).join(", ")}`,
+      );
     }
     switches[word] = false;
   }

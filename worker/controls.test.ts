@@ -13,7 +13,7 @@ import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 
 let database: TestDatabase;
 let receiver: Receiver;
-let workers: TestWorker[] = [];
+const workers: TestWorker[] = [];
 
 beforeAll(async () => {
   receiver = await createReceiver();
@@ -61,7 +61,8 @@ interface Control {
   readonly id: (lane: Lane) => string;
 }
 
-const PAUSE = "paused_at = clock_timestamp(), pause_until = clock_timestamp() + interval '1 hour', pause_reason = 'test'";
+const PAUSE =
+  "paused_at = clock_timestamp(), pause_until = clock_timestamp() + interval '1 hour', pause_reason = 'test'";
 const RESUME = "paused_at = NULL, pause_until = NULL, pause_reason = NULL";
 const CONTROLS: Control[] = [
   {
@@ -91,22 +92,28 @@ const CONTROLS: Control[] = [
 ];
 
 describe("held work", () => {
-  it.each(CONTROLS)("CTL-1 fault 43: $name gets no request from any worker, fresh ones included, and goes on afterwards", async ({ on, off, id }) => {
-    const lane = await laneOf("held", 20);
-    await database.pool.query(on, [id(lane)]);
-    await start(2);
-    await othersAreServed("others");
-    await stopAll();
-    await start(2);
-    await othersAreServed("others-again");
-    expect(receiver.stats("held").requests).toBe(0);
-    expect(await countDeliveries(database.pool, lane.destinationId)).toMatchObject({ ready: 20, leased: 0 });
-    await database.pool.query(off, [id(lane)]);
-    const endedAt = performance.now();
-    await receiver.waitFor("held", (stats) => stats.requests > 0);
-    expect(performance.now() - endedAt).toBeLessThan(3_000);
-    await waitFor(async () => (await countDeliveries(database.pool, lane.destinationId)).delivered === 20);
-  });
+  it.each(CONTROLS)(
+    "CTL-1 fault 43: $name gets no request from any worker, fresh ones included, and goes on afterwards",
+    async ({ on, off, id }) => {
+      const lane = await laneOf("held", 20);
+      await database.pool.query(on, [id(lane)]);
+      await start(2);
+      await othersAreServed("others");
+      await stopAll();
+      await start(2);
+      await othersAreServed("others-again");
+      expect(receiver.stats("held").requests).toBe(0);
+      expect(await countDeliveries(database.pool, lane.destinationId)).toMatchObject({
+        ready: 20,
+        leased: 0,
+      });
+      await database.pool.query(off, [id(lane)]);
+      const endedAt = performance.now();
+      await receiver.waitFor("held", (stats) => stats.requests > 0);
+      expect(performance.now() - endedAt).toBeLessThan(3_000);
+      await waitFor(async () => (await countDeliveries(database.pool, lane.destinationId)).delivered === 20);
+    },
+  );
 
   it("CTL-3 a draining region claims nothing at all, and goes on when it no longer drains", async () => {
     await database.pool.query("UPDATE sluice.region_control SET draining = true, drain_reason = 'test'");
@@ -137,12 +144,16 @@ describe("held work", () => {
     );
     await start(1);
     await waitFor(async () => (await countDeliveries(database.pool)).delivered === 5);
-    expect(receiver.stats("brief").firstArrivalMs).toBeGreaterThanOrEqual(rows[0]?.until_ms ?? Number.POSITIVE_INFINITY);
+    expect(receiver.stats("brief").firstArrivalMs).toBeGreaterThanOrEqual(
+      rows[0]?.until_ms ?? Number.POSITIVE_INFINITY,
+    );
   });
 
   it("rows of a deleted destination are cancelled, not sent", async () => {
     const lane = await laneOf("deleted", 5);
-    await database.pool.query("UPDATE sluice.destination SET deleted_at = clock_timestamp() WHERE id = $1", [lane.destinationId]);
+    await database.pool.query("UPDATE sluice.destination SET deleted_at = clock_timestamp() WHERE id = $1", [
+      lane.destinationId,
+    ]);
     await start(1);
     await waitFor(async () => {
       const { rows } = await database.pool.query<{ n: number }>(
@@ -160,7 +171,11 @@ describe("a changed destination", () => {
     const tenantId = await makeTenant(database.pool);
     const destinationId = await makeDestination(database.pool, tenantId, {
       url: `${receiver.url}/ok/old`,
-      policyOverride: { backoff: { baseMs: 100, factor: 1, capMs: 100, jitter: 0 }, retryAfter: { minMs: 5 }, maxFailures: 100 },
+      policyOverride: {
+        backoff: { baseMs: 100, factor: 1, capMs: 100, jitter: 0 },
+        retryAfter: { minMs: 5 },
+        maxFailures: 100,
+      },
     });
     await makeDeliveries(database.pool, { tenantId, destinationId });
     await start(1);

@@ -23,7 +23,11 @@ export function leaseAllows(delivery: ClaimedDelivery, leaseUntilMs: number, par
 }
 
 /** Never rejects. The slot is given back when the outcome is stored, or known to be too late. */
-export async function deliver(delivery: ClaimedDelivery, parts: WorkerParts, batcher: FinishBatcher): Promise<void> {
+export async function deliver(
+  delivery: ClaimedDelivery,
+  parts: WorkerParts,
+  batcher: FinishBatcher,
+): Promise<void> {
   const policy = policyOf(delivery, parts);
   try {
     const attempt = await sendWebhook(delivery, parts.destinations.get(delivery.destinationId), policy, {
@@ -32,7 +36,10 @@ export async function deliver(delivery: ClaimedDelivery, parts: WorkerParts, bat
       region: parts.region,
       stop: parts.cutOff,
     });
-    const decision = decide(delivery, attempt.outcome, policy, { nowMs: parts.clock.nowMs(), random: parts.random });
+    const decision = decide(delivery, attempt.outcome, policy, {
+      nowMs: parts.clock.nowMs(),
+      random: parts.random,
+    });
     await shutGateOf(delivery, attempt, decision, parts);
     const result = await record(delivery, attempt, decision, policy, parts, batcher);
     if (result.kind === "recorded" && decision.to === "delayed") {
@@ -42,7 +49,10 @@ export async function deliver(delivery: ClaimedDelivery, parts: WorkerParts, bat
     }
   } catch (error) {
     // A fault of ours: the row keeps its lease and comes back through the reconciler, counted as a lost lease.
-    parts.log.error({ event: "deliver_failed", delivery: delivery.id, error: String(error) }, "a delivery step failed");
+    parts.log.error(
+      { event: "deliver_failed", delivery: delivery.id, error: String(error) },
+      "a delivery step failed",
+    );
   } finally {
     parts.inFlight.giveBack(delivery.id);
   }
@@ -76,7 +86,10 @@ async function shutGateOf(
     parts.book.block(delivery.destinationId, gate.holdUntilMs, parts.clock.nowMs());
   } catch (error) {
     // The delivery's own due time still moves; siblings may spend an attempt each until the next 429.
-    parts.log.warn({ event: "gate_not_shut", delivery: delivery.id, error: String(error) }, "a gate could not be shut");
+    parts.log.warn(
+      { event: "gate_not_shut", delivery: delivery.id, error: String(error) },
+      "a gate could not be shut",
+    );
   }
 }
 

@@ -1,8 +1,8 @@
 /** What a request needs of its destination: read once for each version, unusable parts as values, never as exceptions. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKeyring } from "#db/secrets.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDestination, makeTenant, TEST_KEYRING } from "#tests/support/factories.ts";
-import { createKeyring } from "#db/secrets.ts";
 import { DestinationCache, parseTarget } from "./destinations.ts";
 
 describe("parseTarget", () => {
@@ -51,7 +51,10 @@ describe("DestinationCache", () => {
     const cache = new DestinationCache(TEST_KEYRING);
     const first = await load(cache, id);
     expect(first).toMatchObject({ version: 1, badUrl: null, configError: null, target: { path: "/a" } });
-    await database.pool.query("UPDATE sluice.destination SET url = $2, version = 2 WHERE id = $1", [id, "http://127.0.0.1:1/b"]);
+    await database.pool.query("UPDATE sluice.destination SET url = $2, version = 2 WHERE id = $1", [
+      id,
+      "http://127.0.0.1:1/b",
+    ]);
     expect(await load(cache, id)).toBe(first);
     expect(await load(cache, id, 2)).toMatchObject({ version: 2, target: { path: "/b" } });
   });
@@ -65,9 +68,15 @@ describe("DestinationCache", () => {
     const id = await makeDestination(database.pool, tenantId, { policyOverride: { maxFailures: 3 } });
     const cache = new DestinationCache(TEST_KEYRING);
     cache.usePolicies(new Map([["routine", { requestDeadlineMs: 4_000 }]]));
-    expect((await load(cache, id))?.policies?.routine).toMatchObject({ maxFailures: 3, requestDeadlineMs: 4_000 });
+    expect((await load(cache, id))?.policies?.routine).toMatchObject({
+      maxFailures: 3,
+      requestDeadlineMs: 4_000,
+    });
     cache.usePolicies(new Map([["routine", { requestDeadlineMs: 5_000 }]]));
-    expect((await load(cache, id))?.policies?.routine).toMatchObject({ maxFailures: 3, requestDeadlineMs: 5_000 });
+    expect((await load(cache, id))?.policies?.routine).toMatchObject({
+      maxFailures: 3,
+      requestDeadlineMs: 5_000,
+    });
   });
 
   it.each([

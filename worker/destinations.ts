@@ -126,7 +126,8 @@ export function parseTarget(text: string): Target | string {
   } catch {
     return "the URL cannot be read";
   }
-  if (url.protocol !== "https:" && url.protocol !== "http:") return `the scheme ${url.protocol} is not allowed`;
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    return `the scheme ${url.protocol} is not allowed`;
   if (url.username !== "" || url.password !== "") return "the URL carries credentials";
   if (url.port === "0") return "the port is 0";
   return { origin: url.origin, path: `${url.pathname}${url.search}` };

@@ -66,7 +66,12 @@ export class Discovery {
         const heads: LaneHead[] = [];
         let from: WalkPosition | null = WALK_START;
         for (let page = 0; from !== null && page < MAX_WALK_PAGES; page++) {
-          const result: Awaited<ReturnType<typeof walkLanes>> = await walkLanes(this.#pool, lane, serviceClass, from);
+          const result: Awaited<ReturnType<typeof walkLanes>> = await walkLanes(
+            this.#pool,
+            lane,
+            serviceClass,
+            from,
+          );
           heads.push(...result.heads);
           from = result.next;
         }

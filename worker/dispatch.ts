@@ -56,7 +56,10 @@ export class Dispatch {
         await this.#turn(fresh);
         this.#lastTurnAt = this.#parts.clock.monotonicMs();
       } catch (error) {
-        this.#parts.log.warn({ event: "dispatch_failed", error: String(error) }, "a turn failed; trying again");
+        this.#parts.log.warn(
+          { event: "dispatch_failed", error: String(error) },
+          "a turn failed; trying again",
+        );
         await new Promise((resolve) => setTimeout(resolve, ERROR_WAIT_MS));
         this.#parts.wake.raise(true);
       }
@@ -133,7 +136,11 @@ export class Dispatch {
       heads,
       tenant: (id) => {
         const tenant = limits.tenant(id);
-        return { weight: tenant.weight, concurrencyLimit: tenant.concurrency, inFlight: inFlight.ofTenant(id) };
+        return {
+          weight: tenant.weight,
+          concurrencyLimit: tenant.concurrency,
+          inFlight: inFlight.ofTenant(id),
+        };
       },
       destination: (id) => {
         const destination = limits.destination(id);
@@ -201,7 +208,9 @@ export class Dispatch {
     const { pool, destinations } = this.#parts;
     try {
       const deliveries = await readClaimed(pool, claimed.ids, claimed.token);
-      const versions = new Map(deliveries.map((delivery) => [delivery.destinationId, delivery.destinationVersion]));
+      const versions = new Map(
+        deliveries.map((delivery) => [delivery.destinationId, delivery.destinationVersion]),
+      );
       await destinations.load(pool, versions);
       return deliveries;
     } catch (error) {

@@ -67,7 +67,12 @@ describe("what arrives", () => {
     receiver.setRecording({ keepBodies: true });
     const body = Buffer.from([0x7b, 0x0d, 0x0a, 0x00, 0xff, 0xe2, 0x82, 0xac, 0x7d]);
     const result = await post("/ok/bytes", { body });
-    expect(result).toMatchObject({ kind: "response", status: 200, contentType: "application/json", truncated: false });
+    expect(result).toMatchObject({
+      kind: "response",
+      status: 200,
+      contentType: "application/json",
+      truncated: false,
+    });
     expect(result.kind === "response" && result.body.toString()).toBe('{"effect":1}');
     const [record] = receiver.requests({ destination: "bytes" });
     expect(record?.method).toBe("POST");
@@ -80,7 +85,17 @@ describe("what arrives", () => {
   });
 
   it("RETRY-4 keeps several Retry-After headers as one text", async () => {
-    const server = createHttpServer((_, response) => response.writeHead(429, [["retry-after", "3"], ["retry-after", "7"]].flat()).end());
+    const server = createHttpServer((_, response) =>
+      response
+        .writeHead(
+          429,
+          [
+            ["retry-after", "3"],
+            ["retry-after", "7"],
+          ].flat(),
+        )
+        .end(),
+    );
     const result = await post("/", { origin: `http://${await listening(server)}` });
     expect(result).toMatchObject({ status: 429, retryAfter: "3, 7" });
   });
@@ -100,7 +115,9 @@ describe("what breaks", () => {
   ])("RETRY-10 %s is a network error, never a success", async (_name, path, phase) => {
     const result = await post(path);
     expect(result).toMatchObject({ kind: "network", phase });
-    expect(result.kind === "network" && result.code).toMatch(/^(UND_ERR_SOCKET|ECONNRESET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/);
+    expect(result.kind === "network" && result.code).toMatch(
+      /^(UND_ERR_SOCKET|ECONNRESET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
+    );
   });
 
   it("fault 68: names that do not resolve and ports that nobody listens on are network errors with their code", async () => {
@@ -116,12 +133,23 @@ describe("what breaks", () => {
 
   it("something that does not speak HTTP is a network error", async () => {
     const server = createServer((socket) => socket.end("220 mail.example ESMTP\r\n"));
-    expect(await post("/", { origin: `http://${await listening(server)}` })).toMatchObject({ kind: "network" });
+    expect(await post("/", { origin: `http://${await listening(server)}` })).toMatchObject({
+      kind: "network",
+    });
   });
 
   it("a header that cannot be sent is a network error, not an exception", async () => {
-    const request = { origin: receiver.url, path: "/ok/a", headers: ["x", "a\nb"], body: Buffer.alloc(0), deadlineMs: DEADLINE_MS };
-    expect(await exchange(client, request, NEVER)).toMatchObject({ kind: "network", code: "UND_ERR_INVALID_ARG" });
+    const request = {
+      origin: receiver.url,
+      path: "/ok/a",
+      headers: ["x", "a\nb"],
+      body: Buffer.alloc(0),
+      deadlineMs: DEADLINE_MS,
+    };
+    expect(await exchange(client, request, NEVER)).toMatchObject({
+      kind: "network",
+      code: "UND_ERR_INVALID_ARG",
+    });
     expect(receiver.totals().requests).toBe(0);
   });
 });
@@ -148,7 +176,10 @@ describe("the deadline", () => {
       socket.on("data", (chunk) => sent.push(chunk.toString("latin1")));
     });
     const origin = `https://${await listening(server)}`;
-    expect(await post("/secret-path", { origin, ...DEADLINE })).toEqual({ kind: "timeout", phase: "connect" });
+    expect(await post("/secret-path", { origin, ...DEADLINE })).toEqual({
+      kind: "timeout",
+      phase: "connect",
+    });
     expect(sent.join("")).not.toContain("secret-path");
   });
 });
@@ -193,11 +224,15 @@ describe("a large body", () => {
       const timer = setInterval(() => {
         most = Math.max(most, usedBytes());
       }, 1);
-      const results = await Promise.all(Array.from({ length: 8 }, () => post("/huge/a", { origin: far.url })));
+      const results = await Promise.all(
+        Array.from({ length: 8 }, () => post("/huge/a", { origin: far.url })),
+      );
       clearInterval(timer);
       for (const result of results) {
         expect(result).toMatchObject({ kind: "response", status: 200, truncated: true });
-        expect(result.kind === "response" && result.bodyBytes).toBeLessThan(MAX_READ_RESPONSE_BYTES + 128 * 1024);
+        expect(result.kind === "response" && result.bodyBytes).toBeLessThan(
+          MAX_READ_RESPONSE_BYTES + 128 * 1024,
+        );
       }
       // Eight at once: less than the 5 MB that one may cost.
       expect(most - before).toBeLessThan(8 * 5_000_000);

@@ -53,7 +53,11 @@ export function createHttpClient(connectTimeoutMs: number): Agent {
 }
 
 /** Runs one exchange. Never rejects. `stop` cuts it off as "shutdown". */
-export function exchange(client: Dispatcher, request: ExchangeRequest, stop: AbortSignal): Promise<ExchangeResult> {
+export function exchange(
+  client: Dispatcher,
+  request: ExchangeRequest,
+  stop: AbortSignal,
+): Promise<ExchangeResult> {
   return new Promise((resolve) => {
     const handler = new ExchangeHandler(request, stop, resolve);
     if (stop.aborted) {
@@ -181,7 +185,13 @@ function errorCode(error: unknown): string {
   return error instanceof Error ? error.name : "unknown";
 }
 
-const DNS_CODES: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
+const DNS_CODES: ReadonlySet<string> = new Set([
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EAI_FAIL",
+  "EAI_NODATA",
+  "EAI_NONAME",
+]);
 
 function phaseOf(code: string, phase: NetworkPhase): NetworkPhase {
   if (DNS_CODES.has(code)) return "dns";

@@ -8,7 +8,12 @@ import { createReceiver } from "#demo/receiver/server.ts";
 import type { Receiver } from "#demo/receiver/types.ts";
 import { uuidV7 } from "#domain/ids.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
-import { type DeliveryOptions, makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
+import {
+  type DeliveryOptions,
+  makeDeliveries,
+  makeDestination,
+  makeTenant,
+} from "#tests/support/factories.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker, type TestWorkerOptions } from "#tests/support/worker-run.ts";
@@ -43,7 +48,13 @@ interface Lane {
 async function laneOf(path: string, options: { tenantId?: string; cap?: number } = {}): Promise<Lane> {
   const tenantId = options.tenantId ?? (await makeTenant(database.pool, { concurrencyLimit: 1_000 }));
   const url = `${receiver.url}${path}`;
-  return { tenantId, destinationId: await makeDestination(database.pool, tenantId, { url, concurrencyLimit: options.cap ?? 10 }) };
+  return {
+    tenantId,
+    destinationId: await makeDestination(database.pool, tenantId, {
+      url,
+      concurrencyLimit: options.cap ?? 10,
+    }),
+  };
 }
 
 async function fill(lane: Lane, count: number, more: Partial<DeliveryOptions> = {}): Promise<void> {
@@ -56,7 +67,9 @@ async function fill(lane: Lane, count: number, more: Partial<DeliveryOptions> = 
 async function firstAttemptLagMs(lane: Lane, more: Partial<DeliveryOptions> = {}): Promise<number> {
   const [id = ""] = await makeDeliveries(database.pool, { ...lane, ...more });
   const { first_due_ms: dueMs } = await readDelivery(database.pool, id);
-  await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", { timeoutMs: LONG_MS });
+  await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", {
+    timeoutMs: LONG_MS,
+  });
   const [attempt] = await readAttempts(database.pool, id);
   return (attempt?.started_ms ?? Number.POSITIVE_INFINITY) - dueMs;
 }
@@ -145,7 +158,8 @@ describe("service classes", () => {
     await fill(lane, 5_000, { serviceClass: "routine" });
     await start();
     await receiver.waitFor("bulk", (stats) => stats.requests > 100, LONG_MS);
-    for (let n = 0; n < 3; n++) expect(await firstAttemptLagMs(lane, { serviceClass: "urgent" })).toBeLessThan(1_000);
+    for (let n = 0; n < 3; n++)
+      expect(await firstAttemptLagMs(lane, { serviceClass: "urgent" })).toBeLessThan(1_000);
     expect((await countDeliveries(database.pool)).ready).toBeGreaterThan(1_000);
   });
 });

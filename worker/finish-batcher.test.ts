@@ -48,7 +48,11 @@ async function claimed(count: number): Promise<ClaimedDelivery[]> {
   return claimAgain(tenantId, destinationId, count);
 }
 
-async function claimAgain(tenantId: string, destinationId: string, wanted: number): Promise<ClaimedDelivery[]> {
+async function claimAgain(
+  tenantId: string,
+  destinationId: string,
+  wanted: number,
+): Promise<ClaimedDelivery[]> {
   const result = await claim(database.pool, {
     owner: "sluice",
     workerId: WORKER_ID,
@@ -83,7 +87,15 @@ function row(delivery: ClaimedDelivery, more: Partial<FinishRow> = {}): FinishRo
 
 function record(delivery: ClaimedDelivery, more: Partial<FinishRow> = {}): Promise<FinishResult> {
   const { tenantId, destinationId, serviceClass, lane, cycle, dueMs } = delivery;
-  return batcher.record(row(delivery, more), { tenantId, destinationId, serviceClass, lane, cycle, dueMs, number: delivery.attempts + 1 });
+  return batcher.record(row(delivery, more), {
+    tenantId,
+    destinationId,
+    serviceClass,
+    lane,
+    cycle,
+    dueMs,
+    number: delivery.attempts + 1,
+  });
 }
 
 const events = () => captured.lines().map(({ event }) => event);
@@ -95,7 +107,14 @@ describe("a batch", () => {
       deliveries.map((delivery, n) =>
         n % 2 === 0
           ? record(delivery)
-          : record(delivery, { decision: "delayed", reason: "server_error", outcome: "server_error", status: 500, failure: true, delay_ms: 60_000 }),
+          : record(delivery, {
+              decision: "delayed",
+              reason: "server_error",
+              outcome: "server_error",
+              status: 500,
+              failure: true,
+              delay_ms: 60_000,
+            }),
       ),
     );
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(["recorded"]));
@@ -133,7 +152,9 @@ describe("a batch", () => {
     const blocker = await database.pool.connect();
     await blocker.query("BEGIN");
     // A new row version: the statement that waits for it cannot see it any more.
-    await blocker.query("UPDATE sluice.delivery SET last_outcome = 'touched' WHERE id = $1", [deliveries[0]?.id]);
+    await blocker.query("UPDATE sluice.delivery SET last_outcome = 'touched' WHERE id = $1", [
+      deliveries[0]?.id,
+    ]);
     const results = Promise.all(deliveries.map((delivery) => record(delivery)));
     await waitFor(async () => {
       const { rows } = await database.pool.query(
@@ -166,10 +187,21 @@ describe("an answer that is lost after the commit", () => {
   it("leads to a repeat for a delayed row too: its due time does not move twice", async () => {
     const [delivery] = (await claimed(1)) as [ClaimedDelivery];
     const lost = proxy.loseAnswerTo("sluice-finish");
-    const result = await record(delivery, { decision: "delayed", reason: "network", outcome: "network", status: undefined, failure: true, delay_ms: 9_000 });
+    const result = await record(delivery, {
+      decision: "delayed",
+      reason: "network",
+      outcome: "network",
+      status: undefined,
+      failure: true,
+      delay_ms: 9_000,
+    });
     await lost;
     expect(result.kind).toBe("repeat");
-    expect(await readDelivery(database.pool, delivery.id)).toMatchObject({ state: "delayed", attempts: 1, failures: 1 });
+    expect(await readDelivery(database.pool, delivery.id)).toMatchObject({
+      state: "delayed",
+      attempts: 1,
+      failures: 1,
+    });
     const attempts = await readAttempts(database.pool, delivery.id);
     expect(attempts).toHaveLength(1);
     expect((await readDelivery(database.pool, delivery.id)).due_ms).toBe(attempts[0]?.next_due_ms);
@@ -182,10 +214,18 @@ describe("a result that comes too late", () => {
     await expireLeases(database.pool, [delivery.id]);
     await returnExpiredLeases(database.pool);
     const [again] = (await claimAgain(delivery.tenantId, delivery.destinationId, 1)) as [ClaimedDelivery];
-    expect(await record(delivery, { outcome: "server_error", decision: "delayed", status: 500, delay_ms: 1 })).toEqual({ kind: "stale" });
-    expect(await readDelivery(database.pool, delivery.id)).toMatchObject({ state: "leased", attempts: 1, failures: 0 });
+    expect(
+      await record(delivery, { outcome: "server_error", decision: "delayed", status: 500, delay_ms: 1 }),
+    ).toEqual({ kind: "stale" });
+    expect(await readDelivery(database.pool, delivery.id)).toMatchObject({
+      state: "leased",
+      attempts: 1,
+      failures: 0,
+    });
     expect(await record(again)).toMatchObject({ kind: "recorded" });
-    expect(await record(delivery, { outcome: "server_error", decision: "delayed", status: 500, delay_ms: 1 })).toEqual({ kind: "repeat" });
+    expect(
+      await record(delivery, { outcome: "server_error", decision: "delayed", status: 500, delay_ms: 1 }),
+    ).toEqual({ kind: "repeat" });
     expect(await readDelivery(database.pool, delivery.id)).toMatchObject({ state: "delivered", attempts: 2 });
     const attempts = await readAttempts(database.pool, delivery.id);
     expect(attempts.map(({ kind, decision }) => `${kind} ${decision}`).sort()).toEqual([
@@ -209,22 +249,29 @@ describe("data that Postgres refuses", () => {
     ["half of a surrogate pair in a text", { content_type: "a\ud800b" }],
     ["more bytes than the column allows", { body: Buffer.alloc(20_000).toString("base64") }],
     ["a body that is no base64", { body: "%%%" }],
-  ])("%s stands alone: its neighbours are recorded, and it is too, without its evidence", async (_name, bad) => {
-    const deliveries = await claimed(9);
-    const results = await Promise.all(deliveries.map((delivery, n) => record(delivery, n === 4 ? bad : {})));
-    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(["recorded"]));
-    expect((await countDeliveries(database.pool)).delivered).toBe(9);
-    const [attempt] = await readAttempts(database.pool, (deliveries[4] as ClaimedDelivery).id);
-    expect(attempt).toMatchObject({ outcome: "delivered", status: 200, response_body: null });
-    expect(attempt?.error_detail).toMatch(/could not be stored/);
-    const [neighbour] = await readAttempts(database.pool, (deliveries[3] as ClaimedDelivery).id);
-    expect(neighbour?.response_body?.toString()).toBe("thanks");
-    expect(events().filter((event) => event === "evidence_refused")).toHaveLength(1);
-  });
+  ])(
+    "%s stands alone: its neighbours are recorded, and it is too, without its evidence",
+    async (_name, bad) => {
+      const deliveries = await claimed(9);
+      const results = await Promise.all(
+        deliveries.map((delivery, n) => record(delivery, n === 4 ? bad : {})),
+      );
+      expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(["recorded"]));
+      expect((await countDeliveries(database.pool)).delivered).toBe(9);
+      const [attempt] = await readAttempts(database.pool, (deliveries[4] as ClaimedDelivery).id);
+      expect(attempt).toMatchObject({ outcome: "delivered", status: 200, response_body: null });
+      expect(attempt?.error_detail).toMatch(/could not be stored/);
+      const [neighbour] = await readAttempts(database.pool, (deliveries[3] as ClaimedDelivery).id);
+      expect(neighbour?.response_body?.toString()).toBe("thanks");
+      expect(events().filter((event) => event === "evidence_refused")).toHaveLength(1);
+    },
+  );
 
   it("a row that cannot be stored at all is given up and keeps its lease; its neighbours are recorded", async () => {
     const deliveries = await claimed(4);
-    const results = await Promise.all(deliveries.map((delivery, n) => record(delivery, n === 1 ? { status: 70_000 } : {})));
+    const results = await Promise.all(
+      deliveries.map((delivery, n) => record(delivery, n === 1 ? { status: 70_000 } : {})),
+    );
     expect(results.map(({ kind }) => kind)).toEqual(["recorded", "lost", "recorded", "recorded"]);
     expect(await countDeliveries(database.pool)).toMatchObject({ delivered: 3, leased: 1 });
   });

@@ -83,7 +83,10 @@ export class FinishBatcher {
       for (const pending of again) results.set(pending, await this.#keepStale(pending));
     } catch (error) {
       // Only giving up ends the asking.
-      this.#log.error({ event: "finish_given_up", rows: batch.length - results.size, code: codeOf(error) }, "outcomes are lost");
+      this.#log.error(
+        { event: "finish_given_up", rows: batch.length - results.size, code: codeOf(error) },
+        "outcomes are lost",
+      );
     }
     for (const pending of batch) pending.resolve(results.get(pending) ?? { kind: "lost", error: "given up" });
   }
@@ -108,7 +111,10 @@ export class FinishBatcher {
       const first = await this.#recordAll(batch.slice(0, middle), results);
       return [...first, ...(await this.#recordAll(batch.slice(middle), results))];
     }
-    this.#log.error({ event: "evidence_refused", delivery: only.row.id }, "an attempt's evidence was refused; stored without");
+    this.#log.error(
+      { event: "evidence_refused", delivery: only.row.id },
+      "an attempt's evidence was refused; stored without",
+    );
     const recorded = await this.#finishOrNull([withoutEvidence(only.row)]);
     const dueMs = recorded?.get(only.row.id);
     if (recorded === null) results.set(only, { kind: "lost", error: "refused even without evidence" });
@@ -130,9 +136,14 @@ export class FinishBatcher {
   }
 
   async #keepStale(pending: Pending): Promise<FinishResult> {
-    const kind = await this.#untilAnswered(() => keepStaleResult(this.#pool, { ...pending.stale, row: pending.row }));
+    const kind = await this.#untilAnswered(() =>
+      keepStaleResult(this.#pool, { ...pending.stale, row: pending.row }),
+    );
     if (kind === "stale") {
-      this.#log.warn({ event: "stale_result", delivery: pending.row.id, outcome: pending.row.outcome }, "a result came too late");
+      this.#log.warn(
+        { event: "stale_result", delivery: pending.row.id, outcome: pending.row.outcome },
+        "a result came too late",
+      );
     }
     return { kind };
   }
@@ -144,7 +155,10 @@ export class FinishBatcher {
         return await ask();
       } catch (error) {
         if (this.#end.signal.aborted) throw error;
-        this.#log.warn({ event: "finish_retry", code: codeOf(error), waitMs }, "outcomes could not be recorded; asking again");
+        this.#log.warn(
+          { event: "finish_retry", code: codeOf(error), waitMs },
+          "outcomes could not be recorded; asking again",
+        );
         await pause(waitMs, undefined, { signal: this.#end.signal });
       }
     }

@@ -10,7 +10,10 @@ import type { Attempt } from "./send-webhook.ts";
 
 const POLICY = DEFAULT_POLICY.routine;
 const NOW_MS = Date.UTC(2026, 10, 30, 12);
-const IDS = { attemptId: "0190aaaa-0000-7000-8000-000000000001", workerId: "0190aaaa-0000-7000-8000-000000000002" };
+const IDS = {
+  attemptId: "0190aaaa-0000-7000-8000-000000000001",
+  workerId: "0190aaaa-0000-7000-8000-000000000002",
+};
 
 const DELIVERY: ClaimedDelivery = {
   id: "0190aaaa-0000-7000-8000-000000000003",
@@ -45,16 +48,28 @@ function rowOf(outcome: Outcome, more: Partial<Attempt> = {}) {
 }
 
 function response(status: number, retryAfterHeader: string | null = null, body?: Uint8Array): Outcome {
-  const evidence = body === undefined ? {} : { bodyExcerpt: body, bodyBytes: body.length, bodyTruncated: false };
+  const evidence =
+    body === undefined ? {} : { bodyExcerpt: body, bodyBytes: body.length, bodyTruncated: false };
   return { kind: "response", status, retryAfterHeader, durationMs: 12, ...evidence };
 }
 
 describe("toFinishRow", () => {
   it("RETRY-2 records a success without a reason, a failure or a delay", () => {
     const row = rowOf(response(204));
-    expect(row).toMatchObject({ outcome: "delivered", decision: "delivered", status: 204, sent: true, opens_gate: true });
+    expect(row).toMatchObject({
+      outcome: "delivered",
+      decision: "delivered",
+      status: 204,
+      sent: true,
+      opens_gate: true,
+    });
     expect([row.failure, row.throttle, row.rejection]).toEqual([false, false, false]);
-    expect([row.reason, row.delay_ms, row.fingerprint, row.body]).toEqual([undefined, undefined, undefined, undefined]);
+    expect([row.reason, row.delay_ms, row.fingerprint, row.body]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("RETRY-7 keeps how a Retry-After was read", () => {
@@ -72,7 +87,11 @@ describe("toFinishRow", () => {
       jitter_ms: 6_000,
       delay_ms: 126_000,
     });
-    expect(rowOf(response(429, "soon"))).toMatchObject({ retry_after_raw: "soon", fallback: true, jitter_ms: 0 });
+    expect(rowOf(response(429, "soon"))).toMatchObject({
+      retry_after_raw: "soon",
+      fallback: true,
+      jitter_ms: 0,
+    });
   });
 
   it("RETRY-7 keeps a clamp, and an asked time that no bigint holds is cut to one that it does", () => {
@@ -117,12 +136,20 @@ describe("toFinishRow", () => {
     [{ kind: "blocked", address: "169.254.169.254" }, "blocked_address"],
   ])("records %j as dead without a request", (outcome, reason) => {
     const row = rowOf(outcome, { durationMs: 0 });
-    expect(row).toMatchObject({ outcome: reason, decision: "dead", reason, sent: false, failure: false, opens_gate: false });
+    expect(row).toMatchObject({
+      outcome: reason,
+      decision: "dead",
+      reason,
+      sent: false,
+      failure: false,
+      opens_gate: false,
+    });
     expect(row.fingerprint).toMatch(new RegExp(`^${reason}:-:`));
   });
 
   it("DLQ-2 gives one cause one fingerprint, and another cause another", () => {
-    const reject = (text: string, status = 422) => rowOf(response(status, null, Buffer.from(text))).fingerprint;
+    const reject = (text: string, status = 422) =>
+      rowOf(response(status, null, Buffer.from(text))).fingerprint;
     expect(reject("order 17 is unknown")).toBe(reject("order 18 is unknown"));
     expect(reject("order 17 is unknown")).not.toBe(reject("the account is closed"));
     expect(reject("no")).not.toBe(reject("no", 400));
@@ -168,7 +195,13 @@ describe("withoutEvidence", () => {
   it("keeps what was decided and drops what came from outside", () => {
     const row = rowOf(response(429, "17", Buffer.from("body")), { contentType: "text/plain" });
     const bare = withoutEvidence(row);
-    expect(bare).toMatchObject({ id: row.id, lease_token: row.lease_token, decision: "delayed", delay_ms: row.delay_ms, status: 429 });
+    expect(bare).toMatchObject({
+      id: row.id,
+      lease_token: row.lease_token,
+      decision: "delayed",
+      delay_ms: row.delay_ms,
+      status: 429,
+    });
     expect([bare.body, bare.content_type, bare.retry_after_raw]).toEqual([undefined, undefined, undefined]);
     expect(bare.error_detail).toMatch(/could not be stored/);
   });

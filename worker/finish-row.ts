@@ -2,8 +2,9 @@
  * (delivery, attempt, decision) -> the row that is recorded. Pure. Texts are cleaned and bounded here, because one NUL
  * or lone surrogate would make Postgres refuse the whole batch; response bytes stay bytes.
  */
-import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
+
 import type { FinishRow } from "#db/queue/finish.ts";
+import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { fingerprintOf } from "#domain/fingerprint.ts";
 import { type Outcome, outcomeWord, requestMade } from "#domain/outcome.ts";
 import type { RetryPolicy } from "#domain/policy.ts";
@@ -18,7 +19,10 @@ const MESSAGE_BYTES = 200;
 /** Whatever came from outside -> text that Postgres takes and a page can show. */
 export function cleanText(text: string, maxChars: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
-  return text.slice(0, maxChars).toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, "\ufffd");
+  return text
+    .slice(0, maxChars)
+    .toWellFormed()
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, "\ufffd");
 }
 
 export function toFinishRow(
@@ -105,7 +109,9 @@ function evidenceOf(decision: Decision): Partial<FinishRow> {
           retry_after_read: evidence.readAs,
           // A header may ask for longer than a bigint holds.
           retry_after_asked_ms:
-            evidence.askedMs === null ? undefined : Math.min(Math.round(evidence.askedMs), Number.MAX_SAFE_INTEGER),
+            evidence.askedMs === null
+              ? undefined
+              : Math.min(Math.round(evidence.askedMs), Number.MAX_SAFE_INTEGER),
           retry_after_clamped: evidence.clamped ?? undefined,
           fallback: evidence.fallback,
           jitter_ms: Math.round(evidence.jitterMs),
@@ -118,7 +124,8 @@ function responseOf(attempt: Attempt): Partial<FinishRow> {
   if (outcome.kind !== "response") return {};
   const body = outcome.bodyExcerpt;
   return {
-    content_type: attempt.contentType === null ? undefined : cleanText(attempt.contentType, MAX_CONTENT_TYPE_CHARS),
+    content_type:
+      attempt.contentType === null ? undefined : cleanText(attempt.contentType, MAX_CONTENT_TYPE_CHARS),
     body: body === undefined || body.length === 0 ? undefined : Buffer.from(body).toString("base64"),
     body_bytes: outcome.bodyBytes ?? 0,
     truncated: outcome.bodyTruncated ?? false,
@@ -128,7 +135,10 @@ function responseOf(attempt: Attempt): Partial<FinishRow> {
 function messageOf(outcome: Outcome): string {
   if (outcome.kind === "network") return outcome.code;
   if (outcome.kind === "response" && outcome.bodyExcerpt !== undefined) {
-    return cleanText(Buffer.from(outcome.bodyExcerpt.subarray(0, MESSAGE_BYTES)).toString("utf8"), MAX_TEXT_CHARS);
+    return cleanText(
+      Buffer.from(outcome.bodyExcerpt.subarray(0, MESSAGE_BYTES)).toString("utf8"),
+      MAX_TEXT_CHARS,
+    );
   }
   if (outcome.kind === "config_error" || outcome.kind === "bad_destination") return outcome.detail ?? "";
   return "";

@@ -40,17 +40,33 @@ async function start(count = 1): Promise<void> {
   workers.push(...(await Promise.all(Array.from({ length: count }, () => startTestWorker(database)))));
 }
 
-async function fill(path: string, count: number, policyOverride: unknown = EXACT): Promise<{ destinationId: string; ids: string[] }> {
+async function fill(
+  path: string,
+  count: number,
+  policyOverride: unknown = EXACT,
+): Promise<{ destinationId: string; ids: string[] }> {
   const url = `${receiver.url}${path}`;
-  const destinationId = await makeDestination(database.pool, tenantId, { url, concurrencyLimit: CAP, policyOverride });
+  const destinationId = await makeDestination(database.pool, tenantId, {
+    url,
+    concurrencyLimit: CAP,
+    policyOverride,
+  });
   return { destinationId, ids: await makeDeliveries(database.pool, { tenantId, destinationId, count }) };
 }
 
 const allDelivered = (count: number) =>
-  waitFor(async () => (await countDeliveries(database.pool)).delivered === count, { timeoutMs: LONG_MS, what: `${count} delivered` });
+  waitFor(async () => (await countDeliveries(database.pool)).delivered === count, {
+    timeoutMs: LONG_MS,
+    what: `${count} delivered`,
+  });
 
 async function readGate(destinationId: string) {
-  const { rows } = await database.pool.query<{ until_ms: number; probing: boolean; gates: number; why: string }>(
+  const { rows } = await database.pool.query<{
+    until_ms: number;
+    probing: boolean;
+    gates: number;
+    why: string;
+  }>(
     `SELECT (extract(epoch FROM hold_until) * 1000)::float8 AS until_ms, probing, consecutive_gates AS gates, hold_why AS why
        FROM sluice.destination_state WHERE destination_id = $1`,
     [destinationId],
@@ -59,36 +75,50 @@ async function readGate(destinationId: string) {
 }
 
 describe("100 due rows of a destination that answers the first of them with 429", () => {
-  it.each([1, 2])("FAIR-6 fault 12: only what was in flight is sent before the gate opens, with %d workers", async (processes) => {
-    // The first answer comes at once, those of the other requests in flight later.
-    receiver.script("busy", ["429:4", { status: 200, delayMs: 300 }, { status: 200, delayMs: 300 }, { status: 200, delayMs: 300 }, 200]);
-    const { destinationId, ids } = await fill("/ok/busy", 100);
-    await start(processes);
-    await receiver.waitFor("busy", (stats) => stats.statuses["429"] === 1);
-    const gate = await waitFor(() => readGate(destinationId));
-    expect(gate).toMatchObject({ probing: true, gates: 1, why: "retry_after" });
-    await receiver.waitFor("busy", (stats) => stats.currentConcurrency === 0);
+  it.each([1, 2])(
+    "FAIR-6 fault 12: only what was in flight is sent before the gate opens, with %d workers",
+    async (processes) => {
+      // The first answer comes at once, those of the other requests in flight later.
+      receiver.script("busy", [
+        "429:4",
+        { status: 200, delayMs: 300 },
+        { status: 200, delayMs: 300 },
+        { status: 200, delayMs: 300 },
+        200,
+      ]);
+      const { destinationId, ids } = await fill("/ok/busy", 100);
+      await start(processes);
+      await receiver.waitFor("busy", (stats) => stats.statuses["429"] === 1);
+      const gate = await waitFor(() => readGate(destinationId));
+      expect(gate).toMatchObject({ probing: true, gates: 1, why: "retry_after" });
+      await receiver.waitFor("busy", (stats) => stats.currentConcurrency === 0);
 
-    const other = await fill("/ok/elsewhere", 10);
-    await waitFor(async () => (await countDeliveries(database.pool, other.destinationId)).delivered === 10, { timeoutMs: 2_000 });
-    const sentBefore = receiver.stats("busy").requests;
-    expect(sentBefore).toBeLessThanOrEqual(CAP);
-    const rows = await Promise.all(ids.map((id) => readDelivery(database.pool, id)));
-    expect(rows.filter(({ attempts, state }) => attempts === 0 && state === "ready")).toHaveLength(100 - sentBefore);
-    expect(Date.now()).toBeLessThan(gate.until_ms);
+      const other = await fill("/ok/elsewhere", 10);
+      await waitFor(
+        async () => (await countDeliveries(database.pool, other.destinationId)).delivered === 10,
+        { timeoutMs: 2_000 },
+      );
+      const sentBefore = receiver.stats("busy").requests;
+      expect(sentBefore).toBeLessThanOrEqual(CAP);
+      const rows = await Promise.all(ids.map((id) => readDelivery(database.pool, id)));
+      expect(rows.filter(({ attempts, state }) => attempts === 0 && state === "ready")).toHaveLength(
+        100 - sentBefore,
+      );
+      expect(Date.now()).toBeLessThan(gate.until_ms);
 
-    await allDelivered(110);
-    const requests = receiver.requests({ destination: "busy" });
-    const [first] = requests;
-    const probe = requests[sentBefore];
-    expect(probe?.arrivedAtMs).toBeGreaterThanOrEqual(first?.notBeforeMs ?? Number.POSITIVE_INFINITY);
-    expect(receiver.stats("busy").requests).toBe(101);
-    // One goes first, and nothing follows before it is answered.
-    for (const follower of requests.slice(sentBefore + 1)) {
-      expect(follower.arrivedAtMs).toBeGreaterThanOrEqual(probe?.answeredAtMs ?? Number.POSITIVE_INFINITY);
-    }
-    expect(await readGate(destinationId)).toMatchObject({ probing: false, gates: 0 });
-  });
+      await allDelivered(110);
+      const requests = receiver.requests({ destination: "busy" });
+      const [first] = requests;
+      const probe = requests[sentBefore];
+      expect(probe?.arrivedAtMs).toBeGreaterThanOrEqual(first?.notBeforeMs ?? Number.POSITIVE_INFINITY);
+      expect(receiver.stats("busy").requests).toBe(101);
+      // One goes first, and nothing follows before it is answered.
+      for (const follower of requests.slice(sentBefore + 1)) {
+        expect(follower.arrivedAtMs).toBeGreaterThanOrEqual(probe?.answeredAtMs ?? Number.POSITIVE_INFINITY);
+      }
+      expect(await readGate(destinationId)).toMatchObject({ probing: false, gates: 0 });
+    },
+  );
 });
 
 describe("a gate", () => {
@@ -101,22 +131,33 @@ describe("a gate", () => {
     await receiver.waitFor("stubborn", (stats) => stats.requests >= 4, LONG_MS);
     const requests = receiver.requests({ destination: "stubborn" });
     for (const [index, request] of requests.slice(1, 4).entries()) {
-      expect(request.arrivedAtMs).toBeGreaterThanOrEqual(requests[index]?.notBeforeMs ?? Number.POSITIVE_INFINITY);
+      expect(request.arrivedAtMs).toBeGreaterThanOrEqual(
+        requests[index]?.notBeforeMs ?? Number.POSITIVE_INFINITY,
+      );
     }
     await allDelivered(21);
     expect(receiver.stats("stubborn").statuses["429"]).toBe(3);
   });
 
   it("FAIR-6 without Retry-After backs off by the destination's gates in a row, not by each delivery's", async () => {
-    const policy = { ...EXACT, gate: { baseMs: 200, factor: 2, capMs: 60_000, jitter: 0 }, backoff: { baseMs: 5, factor: 1, capMs: 5, jitter: 0 } };
+    const policy = {
+      ...EXACT,
+      gate: { baseMs: 200, factor: 2, capMs: 60_000, jitter: 0 },
+      backoff: { baseMs: 5, factor: 1, capMs: 5, jitter: 0 },
+    };
     receiver.script("unclear", [429, 429, 429, 200]);
     const { destinationId } = await fill("/ok/unclear", 8, policy);
-    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 1 WHERE id = $1", [destinationId]);
+    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 1 WHERE id = $1", [
+      destinationId,
+    ]);
     await start();
     await allDelivered(8);
     const requests = receiver.requests({ destination: "unclear" });
-    const waits = [1, 2, 3].map((n) => (requests[n]?.arrivedAtMs ?? 0) - (requests[n - 1]?.answeredAtMs ?? 0));
-    for (const [index, leastMs] of [200, 400, 800].entries()) expect(waits[index]).toBeGreaterThanOrEqual(leastMs - 1);
+    const waits = [1, 2, 3].map(
+      (n) => (requests[n]?.arrivedAtMs ?? 0) - (requests[n - 1]?.answeredAtMs ?? 0),
+    );
+    for (const [index, leastMs] of [200, 400, 800].entries())
+      expect(waits[index]).toBeGreaterThanOrEqual(leastMs - 1);
     expect(receiver.stats("unclear").requests).toBe(11);
   });
 
@@ -134,10 +175,15 @@ describe("a gate", () => {
   it("FAIR-6 that staff open early lets the next request go within a second", async () => {
     receiver.script("opened", ["429:600", 200]);
     const { destinationId, ids } = await fill("/ok/opened", 2);
-    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 1 WHERE id = $1", [destinationId]);
+    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 1 WHERE id = $1", [
+      destinationId,
+    ]);
     await start();
     await waitFor(async () => (await readAttempts(database.pool, ids[0] ?? "")).length === 1);
-    await database.pool.query("UPDATE sluice.destination_state SET hold_until = clock_timestamp() WHERE destination_id = $1", [destinationId]);
+    await database.pool.query(
+      "UPDATE sluice.destination_state SET hold_until = clock_timestamp() WHERE destination_id = $1",
+      [destinationId],
+    );
     const openedAt = performance.now();
     await waitFor(async () => (await readDelivery(database.pool, ids[1] ?? "")).state === "delivered");
     expect(performance.now() - openedAt).toBeLessThan(2_000);

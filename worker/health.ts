@@ -20,13 +20,17 @@ export interface HealthFacts {
 export const MAX_SILENCE_MS = 15_000;
 
 /** Listens on 127.0.0.1; port 0 takes a free one. */
-export function startHealth(port: number, facts: () => HealthFacts): Promise<{ port: number; close(): Promise<void> }> {
+export function startHealth(
+  port: number,
+  facts: () => HealthFacts,
+): Promise<{ port: number; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const now = facts();
     const path = request.url?.split("?", 1)[0];
     const healthy = isHealthy(now);
     const ready = healthy && now.state === "running";
-    const status = path === "/healthz" ? (healthy ? 200 : 503) : path === "/readyz" ? (ready ? 200 : 503) : 404;
+    const status =
+      path === "/healthz" ? (healthy ? 200 : 503) : path === "/readyz" ? (ready ? 200 : 503) : 404;
     response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
     response.end(JSON.stringify(status === 404 ? { error: "not found" } : { ok: status === 200, ...now }));
   });
@@ -34,7 +38,11 @@ export function startHealth(port: number, facts: () => HealthFacts): Promise<{ p
 }
 
 export function isHealthy(facts: HealthFacts): boolean {
-  return facts.lastTurnMs < MAX_SILENCE_MS && facts.lastHeartbeatMs !== null && facts.lastHeartbeatMs < MAX_SILENCE_MS;
+  return (
+    facts.lastTurnMs < MAX_SILENCE_MS &&
+    facts.lastHeartbeatMs !== null &&
+    facts.lastHeartbeatMs < MAX_SILENCE_MS
+  );
 }
 
 function listen(server: Server, port: number): Promise<{ port: number; close(): Promise<void> }> {

@@ -15,7 +15,9 @@ describe("InFlight", () => {
     expect(inFlight.free).toBe(2);
     expect(inFlight.byLane).toEqual({ first: 1, retry: 1, replay: 0 });
     expect(inFlight.byClass).toEqual({ urgent: 1, routine: 1 });
-    expect([inFlight.ofTenant("t"), inFlight.ofDestination("d"), inFlight.ofDestination("e")]).toEqual([2, 1, 1]);
+    expect([inFlight.ofTenant("t"), inFlight.ofDestination("d"), inFlight.ofDestination("e")]).toEqual([
+      2, 1, 1,
+    ]);
     inFlight.giveBack("1");
     inFlight.giveBack("2");
     expect(inFlight.byLane).toEqual({ first: 0, retry: 0, replay: 0 });

@@ -64,7 +64,10 @@ describe("kill -9 in the middle of 2,000 deliveries with two workers", () => {
       await first.exited;
       const orphans = await leasesOf(first);
       expect(orphans).toBeGreaterThan(0);
-      await waitFor(async () => (await countDeliveries(database.pool)).delivered === DELIVERIES, { timeoutMs: LONG_MS, intervalMs: 50 });
+      await waitFor(async () => (await countDeliveries(database.pool)).delivered === DELIVERIES, {
+        timeoutMs: LONG_MS,
+        intervalMs: 50,
+      });
 
       const totals = receiver.totals();
       expect(totals).toMatchObject({ distinctKeys: DELIVERIES, effects: DELIVERIES, withoutKey: 0 });
@@ -94,14 +97,21 @@ describe("kill -9 in the middle of 2,000 deliveries with two workers", () => {
       const tenantId = await makeTenant(database.pool);
       const url = `${receiver.url}/never/capped?times=1`;
       const override = { backoff: { baseMs: 5, capMs: 5 }, retryAfter: { minMs: 5 } };
-      const destinationId = await makeDestination(database.pool, tenantId, { url, concurrencyLimit: 2, policyOverride: override });
+      const destinationId = await makeDestination(database.pool, tenantId, {
+        url,
+        concurrencyLimit: 2,
+        policyOverride: override,
+      });
       await makeDeliveries(database.pool, { tenantId, destinationId, count: 2 });
       await receiver.waitFor("capped", (stats) => stats.requests === 2);
       first.kill("SIGKILL");
       await first.exited;
       await spawnHere();
       await makeDeliveries(database.pool, { tenantId, destinationId, count: 4 });
-      await waitFor(async () => (await countDeliveries(database.pool)).delivered === 6, { timeoutMs: LONG_MS, intervalMs: 50 });
+      await waitFor(async () => (await countDeliveries(database.pool)).delivered === 6, {
+        timeoutMs: LONG_MS,
+        intervalMs: 50,
+      });
       expect(receiver.stats("capped")).toMatchObject({ distinctKeys: 6, effects: 6 });
       expect(receiver.stats("capped").peakConcurrency).toBeLessThanOrEqual(2);
     },

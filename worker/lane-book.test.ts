@@ -7,7 +7,14 @@ import { LaneBook, MAX_KNOWN_LANES } from "./lane-book.ts";
 const NOW_MS = 1_000_000;
 
 function head(destinationId: string, more: Partial<LaneHead> = {}): LaneHead {
-  return { lane: "first", serviceClass: "routine", tenantId: "t", destinationId, dueMs: NOW_MS - 10, ...more };
+  return {
+    lane: "first",
+    serviceClass: "routine",
+    tenantId: "t",
+    destinationId,
+    dueMs: NOW_MS - 10,
+    ...more,
+  };
 }
 
 function result(blocker: EntryResult["blocker"], taken = 0, untilMs: number | null = null): EntryResult {
@@ -80,13 +87,16 @@ describe("what a claim says of a lane", () => {
     expect(book.size).toBe(0);
   });
 
-  it.each(["destination_cap", "tenant_cap", "deferred"] as const)("asks again shortly after %s", (blocker) => {
-    const book = bookWith(head("a"));
-    book.learn({ ...head("a"), wanted: 4 }, result(blocker, 1), NOW_MS);
-    expect(book.hasOpen(NOW_MS)).toBe(false);
-    expect(book.nextOpeningMs(NOW_MS)).toBeLessThanOrEqual(NOW_MS + 100);
-    expect(book.hasOpen(NOW_MS + 100)).toBe(true);
-  });
+  it.each(["destination_cap", "tenant_cap", "deferred"] as const)(
+    "asks again shortly after %s",
+    (blocker) => {
+      const book = bookWith(head("a"));
+      book.learn({ ...head("a"), wanted: 4 }, result(blocker, 1), NOW_MS);
+      expect(book.hasOpen(NOW_MS)).toBe(false);
+      expect(book.nextOpeningMs(NOW_MS)).toBeLessThanOrEqual(NOW_MS + 100);
+      expect(book.hasOpen(NOW_MS + 100)).toBe(true);
+    },
+  );
 
   it.each([
     "gate",
@@ -96,14 +106,17 @@ describe("what a claim says of a lane", () => {
     "region_draining",
     "other_owner",
     "deleted",
-  ] as const)("FAIR-7 looks at %s again within a second, whatever its end, since staff may lift it", (blocker) => {
-    for (const untilMs of [null, NOW_MS + 3_600_000]) {
-      const book = bookWith(head("a"));
-      book.learn({ ...head("a"), wanted: 4 }, result(blocker, 0, untilMs), NOW_MS);
-      expect(book.hasOpen(NOW_MS)).toBe(false);
-      expect(book.hasOpen(NOW_MS + 1_000)).toBe(true);
-    }
-  });
+  ] as const)(
+    "FAIR-7 looks at %s again within a second, whatever its end, since staff may lift it",
+    (blocker) => {
+      for (const untilMs of [null, NOW_MS + 3_600_000]) {
+        const book = bookWith(head("a"));
+        book.learn({ ...head("a"), wanted: 4 }, result(blocker, 0, untilMs), NOW_MS);
+        expect(book.hasOpen(NOW_MS)).toBe(false);
+        expect(book.hasOpen(NOW_MS + 1_000)).toBe(true);
+      }
+    },
+  );
 
   it("waits for a blocker's own end when that is sooner", () => {
     const book = bookWith(head("a"));
@@ -122,7 +135,8 @@ describe("what a claim says of a lane", () => {
 describe("what happens in this process", () => {
   it("opens lanes that were blocked by a destination's cap as soon as one of its slots is free", () => {
     const book = bookWith(head("a"), head("a", { lane: "retry" }), head("b"));
-    for (const each of book.open(NOW_MS)) book.learn({ ...each, wanted: 4 }, result("destination_cap"), NOW_MS);
+    for (const each of book.open(NOW_MS))
+      book.learn({ ...each, wanted: 4 }, result("destination_cap"), NOW_MS);
     expect(book.freed("a")).toBe(true);
     expect(book.open(NOW_MS).map((each) => each.destinationId)).toEqual(["a", "a"]);
     expect(book.freed("a")).toBe(false);

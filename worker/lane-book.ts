@@ -55,7 +55,8 @@ export class LaneBook {
   dropUnseen(lane: Lane, serviceClass: ServiceClass, seen: readonly LaneHead[]): void {
     const keep = new Set(seen.map(laneKey));
     for (const [key, known] of this.#lanes) {
-      if (known.head.lane === lane && known.head.serviceClass === serviceClass && !keep.has(key)) this.#drop(key);
+      if (known.head.lane === lane && known.head.serviceClass === serviceClass && !keep.has(key))
+        this.#drop(key);
     }
   }
 
@@ -79,7 +80,8 @@ export class LaneBook {
   nextOpeningMs(nowMs: number): number | null {
     let next: number | null = null;
     for (const known of this.#lanes.values()) {
-      if (known.blockedUntilMs > nowMs && (next === null || known.blockedUntilMs < next)) next = known.blockedUntilMs;
+      if (known.blockedUntilMs > nowMs && (next === null || known.blockedUntilMs < next))
+        next = known.blockedUntilMs;
     }
     return next;
   }

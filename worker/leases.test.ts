@@ -45,12 +45,18 @@ async function start(options: TestWorkerOptions = {}): Promise<TestWorker> {
 }
 
 async function enqueue(path: string, count = 1, policyOverride?: unknown): Promise<string[]> {
-  const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}${path}`, policyOverride });
+  const destinationId = await makeDestination(database.pool, tenantId, {
+    url: `${receiver.url}${path}`,
+    policyOverride,
+  });
   return makeDeliveries(database.pool, { tenantId, destinationId, count });
 }
 
 async function allDelivered(count: number, timeoutMs = LONG_MS): Promise<void> {
-  await waitFor(async () => (await countDeliveries(database.pool)).delivered === count, { timeoutMs, what: `${count} delivered` });
+  await waitFor(async () => (await countDeliveries(database.pool)).delivered === count, {
+    timeoutMs,
+    what: `${count} delivered`,
+  });
 }
 
 async function loseLease(ids: readonly string[]): Promise<void> {
@@ -64,7 +70,11 @@ async function loseLease(ids: readonly string[]): Promise<void> {
 describe("a request and its lease", () => {
   it.each([
     ["a class's lease that is exactly deadline and margin", { leaseMs: 12_000 }, undefined],
-    ["a destination's deadline that is longer than the lease of the claim", {}, { requestDeadlineMs: 60_000, leaseMs: 70_000 }],
+    [
+      "a destination's deadline that is longer than the lease of the claim",
+      {},
+      { requestDeadlineMs: 60_000, leaseMs: 70_000 },
+    ],
   ])("LEASE-3 %s does not stop the delivery", async (_name, classPolicy, override) => {
     await writePolicy(database.pool, "routine", classPolicy);
     await writePolicy(database.pool, "urgent", classPolicy);
@@ -78,7 +88,11 @@ describe("a request and its lease", () => {
     await writePolicy(database.pool, "routine", short);
     await writePolicy(database.pool, "urgent", short);
     await start();
-    const [id = ""] = await enqueue("/never/silent", 1, { requestDeadlineMs: 60_000, leaseMs: 70_000, backoff: { baseMs: 3_600_000, capMs: 3_600_000 } });
+    const [id = ""] = await enqueue("/never/silent", 1, {
+      requestDeadlineMs: 60_000,
+      leaseMs: 70_000,
+      backoff: { baseMs: 3_600_000, capMs: 3_600_000 },
+    });
     await waitFor(async () => (await readDelivery(database.pool, id)).state === "delayed");
     const [attempt, ...others] = await readAttempts(database.pool, id);
     expect(others).toEqual([]);
@@ -98,7 +112,9 @@ describe("a request and its lease", () => {
     const ids = await enqueue("/ok/blocked", 5);
     await blocker.query("LOCK TABLE sluice.payload IN ACCESS EXCLUSIVE MODE");
     await waitFor(async () => (await countLeases(database.pool)) === 5);
-    const { rows: first } = await database.pool.query<{ token: string }>("SELECT DISTINCT lease_token AS token FROM sluice.delivery");
+    const { rows: first } = await database.pool.query<{ token: string }>(
+      "SELECT DISTINCT lease_token AS token FROM sluice.delivery",
+    );
     await waitFor(async () => {
       const { rows } = await database.pool.query<{ late: boolean }>(
         "SELECT bool_and(lease_until < clock_timestamp() + interval '2 seconds') AS late FROM sluice.delivery",
@@ -114,7 +130,9 @@ describe("a request and its lease", () => {
       const attempts = await readAttempts(database.pool, id);
       expect(attempts.map(({ kind, number }) => [kind, number])).toEqual([["http", 1]]);
     }
-    const { rows: tokens } = await database.pool.query<{ token: string }>("SELECT DISTINCT lease_token AS token FROM sluice.attempt");
+    const { rows: tokens } = await database.pool.query<{ token: string }>(
+      "SELECT DISTINCT lease_token AS token FROM sluice.attempt",
+    );
     expect(tokens.map(({ token }) => token)).not.toContain(first[0]?.token);
   });
 
@@ -148,7 +166,10 @@ describe("a lease that was lost", () => {
     expect(await readDelivery(database.pool, id)).toMatchObject({ state: "delivered", failures: 0 });
     const attempts = await readAttempts(database.pool, id);
     expect(attempts.map(({ kind }) => kind).sort()).toEqual(["http", "lease_expired", "stale_result"]);
-    expect(attempts.find(({ kind }) => kind === "stale_result")).toMatchObject({ decision: "ignored", status: 500 });
+    expect(attempts.find(({ kind }) => kind === "stale_result")).toMatchObject({
+      decision: "ignored",
+      status: 500,
+    });
     expect(receiver.stats("late")).toMatchObject({ requests: 2, distinctKeys: 1, effects: 1 });
   });
 

@@ -10,7 +10,13 @@ const MAX_LOAD = 2_000;
 const MIN_AGE_MS = 1_000;
 /** With many destinations the cache lives longer, so that reading it stays a small share of the work. */
 const AGE_MS_PER_DESTINATION = 2;
-const UNKNOWN = { tenantWeight: 1, tenantConcurrency: 1, destinationConcurrency: 1, ratePerSecond: null, rateBurst: 1 };
+const UNKNOWN = {
+  tenantWeight: 1,
+  tenantConcurrency: 1,
+  destinationConcurrency: 1,
+  ratePerSecond: null,
+  rateBurst: 1,
+};
 
 export interface DestinationLimits {
   readonly concurrency: number;
@@ -50,7 +56,11 @@ export class LimitsCache {
 
   destination(id: string): DestinationLimits {
     const row = this.#destinations.get(id) ?? UNKNOWN;
-    return { concurrency: row.destinationConcurrency, ratePerSecond: row.ratePerSecond, rateBurst: row.rateBurst };
+    return {
+      concurrency: row.destinationConcurrency,
+      ratePerSecond: row.ratePerSecond,
+      rateBurst: row.rateBurst,
+    };
   }
 
   tenant(id: string): TenantLimits {

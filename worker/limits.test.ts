@@ -6,7 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createReceiver } from "#demo/receiver/server.ts";
 import type { Receiver } from "#demo/receiver/types.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
-import { type DestinationOptions, makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
+import {
+  type DestinationOptions,
+  makeDeliveries,
+  makeDestination,
+  makeTenant,
+} from "#tests/support/factories.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
@@ -40,14 +45,25 @@ async function start(count: number): Promise<void> {
   workers.push(...(await Promise.all(Array.from({ length: count }, () => startTestWorker(database)))));
 }
 
-async function fill(tenantId: string, path: string, count: number, options: DestinationOptions = {}): Promise<string> {
-  const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}${path}`, ...options });
+async function fill(
+  tenantId: string,
+  path: string,
+  count: number,
+  options: DestinationOptions = {},
+): Promise<string> {
+  const destinationId = await makeDestination(database.pool, tenantId, {
+    url: `${receiver.url}${path}`,
+    ...options,
+  });
   await makeDeliveries(database.pool, { tenantId, destinationId, count });
   return destinationId;
 }
 
 const delivered = (count: number) =>
-  waitFor(async () => (await countDeliveries(database.pool)).delivered === count, { timeoutMs: LONG_MS, what: `${count} delivered` });
+  waitFor(async () => (await countDeliveries(database.pool)).delivered === count, {
+    timeoutMs: LONG_MS,
+    what: `${count} delivered`,
+  });
 
 /** Notes the moment of every claim of a row, by the database's clock. */
 async function logClaims(): Promise<void> {
@@ -87,7 +103,9 @@ describe("concurrency", () => {
     await start(2);
     await delivered(150);
     expect(receiver.stats("capped")).toMatchObject({ requests: 150, peakConcurrency: 3 });
-    const workersThatSent = workers.filter((worker) => worker.captured.lines().some(({ event }) => event === "attempt"));
+    const workersThatSent = workers.filter((worker) =>
+      worker.captured.lines().some(({ event }) => event === "attempt"),
+    );
     expect(workersThatSent).toHaveLength(2);
   });
 
@@ -117,7 +135,10 @@ describe("concurrency", () => {
     await start(2);
     await receiver.waitFor("changed", (stats) => stats.requests >= 5, LONG_MS);
     expect(receiver.stats("changed").peakConcurrency).toBe(1);
-    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 8, version = version + 1 WHERE id = $1", [destinationId]);
+    await database.pool.query(
+      "UPDATE sluice.destination SET concurrency_limit = 8, version = version + 1 WHERE id = $1",
+      [destinationId],
+    );
     const changedAt = performance.now();
     await receiver.waitFor("changed", (stats) => stats.peakConcurrency === 8, LONG_MS);
     expect(performance.now() - changedAt).toBeLessThan(3_000);
@@ -134,8 +155,12 @@ describe("rates", () => {
     const slow = await fill(tenantId, "/ok/slow-one", 5, { ratePerSecond: 0.017, rateBurst: 1 });
     const bursty = await fill(tenantId, "/ok/bursty", 40, { ratePerSecond: 10, rateBurst: 10 });
     await start(3);
-    await waitFor(async () => (await countDeliveries(database.pool, steady)).delivered === 26, { timeoutMs: LONG_MS });
-    await waitFor(async () => (await countDeliveries(database.pool, bursty)).delivered === 40, { timeoutMs: LONG_MS });
+    await waitFor(async () => (await countDeliveries(database.pool, steady)).delivered === 26, {
+      timeoutMs: LONG_MS,
+    });
+    await waitFor(async () => (await countDeliveries(database.pool, bursty)).delivered === 40, {
+      timeoutMs: LONG_MS,
+    });
 
     const claimed = await claimTimes(steady);
     expect(claimed).toHaveLength(26);
@@ -146,7 +171,8 @@ describe("rates", () => {
     expect(tookMs).toBeLessThan(10_000);
     expect(overSendMs(await claimTimes(bursty), 10, 10)).toBeLessThan(0.01);
 
-    const arrivals = (name: string) => receiver.requests({ destination: name }).map(({ arrivedAtMs }) => arrivedAtMs);
+    const arrivals = (name: string) =>
+      receiver.requests({ destination: name }).map(({ arrivedAtMs }) => arrivedAtMs);
     expect(overSendMs(arrivals("steady"), 5, 1)).toBeLessThan(WAY_MS);
     expect(overSendMs(arrivals("bursty"), 10, 10)).toBeLessThan(WAY_MS);
     expect(receiver.stats("slow-one").requests).toBe(1);
@@ -155,13 +181,20 @@ describe("rates", () => {
 
   it("FAIR-10 what a rate holds back is no attempt, and waits in no worker", async () => {
     const tenantId = await makeTenant(database.pool);
-    const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}/ok/held-back`, ratePerSecond: 0.01 });
+    const destinationId = await makeDestination(database.pool, tenantId, {
+      url: `${receiver.url}/ok/held-back`,
+      ratePerSecond: 0.01,
+    });
     const ids = await makeDeliveries(database.pool, { tenantId, destinationId, count: 4 });
     await start(2);
     await receiver.waitFor("held-back", (stats) => stats.requests === 1);
     await waitFor(async () => (await countDeliveries(database.pool)).delivered === 1);
     for (const id of ids.slice(1)) {
-      expect(await readDelivery(database.pool, id)).toMatchObject({ state: "ready", attempts: 0, leased: false });
+      expect(await readDelivery(database.pool, id)).toMatchObject({
+        state: "ready",
+        attempts: 0,
+        leased: false,
+      });
     }
   });
 

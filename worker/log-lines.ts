@@ -1,6 +1,7 @@
 /** The shape of the log's lines. Identifiers, numbers and words of ours only: nothing that a customer wrote. */
-import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
+
 import type { FinishRow } from "#db/queue/finish.ts";
+import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { toPublicId } from "#domain/ids.ts";
 import type { FinishResult } from "./finish-batcher.ts";
 

@@ -13,7 +13,12 @@ const FLUSH_MS = 250;
 export function createLog(level: string, base: Record<string, unknown>): Logger {
   const destination = pino.destination({ dest: 1, minLength: BUFFER_BYTES, sync: false });
   const log = pino(
-    { level, base, timestamp: pino.stdTimeFunctions.isoTime, redact: ["*.body", "*.secret", "*.authorization", "*.url"] },
+    {
+      level,
+      base,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: ["*.body", "*.secret", "*.authorization", "*.url"],
+    },
     destination,
   );
   const timer = setInterval(() => destination.flush(), FLUSH_MS);

@@ -10,7 +10,13 @@ import type { Receiver } from "#demo/receiver/types.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
-import { countDeliveries, countLeases, expireLeases, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
+import {
+  countDeliveries,
+  countLeases,
+  expireLeases,
+  readAttempts,
+  readDelivery,
+} from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 
 const LONG_MS = 30_000;
@@ -41,7 +47,10 @@ async function start(): Promise<TestWorker> {
 async function enqueue(name: string, count: number, more: { lostLeases?: number } = {}) {
   const url = `${receiver.url}/ok/${name}?ms=2`;
   const destinationId = await makeDestination(database.pool, tenantId, { url, concurrencyLimit: 100 });
-  return { destinationId, ids: await makeDeliveries(database.pool, { tenantId, destinationId, count, ...more }) };
+  return {
+    destinationId,
+    ids: await makeDeliveries(database.pool, { tenantId, destinationId, count, ...more }),
+  };
 }
 
 /** What a worker does that takes these rows and then dies: its leases are there, and they are over. */
@@ -69,7 +78,11 @@ describe("leases of a worker that died", () => {
         ["lease_expired", 1, "delayed"],
         ["http", 2, "delivered"],
       ]);
-      expect(await readDelivery(database.pool, id)).toMatchObject({ attempts: 2, failures: 0, key: `key-${id}` });
+      expect(await readDelivery(database.pool, id)).toMatchObject({
+        attempts: 2,
+        failures: 0,
+        key: `key-${id}`,
+      });
     }
     expect(receiver.stats("orphans")).toMatchObject({ requests: 5, distinctKeys: 5 });
     expect(new Set(receiver.requests().map(({ attempt }) => attempt))).toEqual(new Set([2]));
@@ -83,7 +96,11 @@ describe("leases of a worker that died", () => {
     await waitFor(async () => (await readDelivery(database.pool, lost)).state === "dead");
     expect(await readDelivery(database.pool, lost)).toMatchObject({ reason: "worker_lost", lost_leases: 3 });
     expect(receiver.stats("killer").requests).toBe(0);
-    expect((await readAttempts(database.pool, lost)).at(-1)).toMatchObject({ kind: "lease_expired", decision: "dead", reason: "worker_lost" });
+    expect((await readAttempts(database.pool, lost)).at(-1)).toMatchObject({
+      kind: "lease_expired",
+      decision: "dead",
+      reason: "worker_lost",
+    });
   });
 
   it("LEASE-3 fault 58: a live lease is nobody else's, however old its work is", async () => {
@@ -95,7 +112,9 @@ describe("leases of a worker that died", () => {
       maxBytes: 1_000_000,
       entries: [{ lane: "first", serviceClass: "routine", tenantId, destinationId, wanted: 3 }],
     });
-    await database.pool.query("UPDATE sluice.delivery SET leased_at = clock_timestamp() - interval '5 minutes'");
+    await database.pool.query(
+      "UPDATE sluice.delivery SET leased_at = clock_timestamp() - interval '5 minutes'",
+    );
     const worker = await start();
     const other = await enqueue("other", 1);
     await waitFor(async () => (await readDelivery(database.pool, other.ids[0] ?? "")).state === "delivered");
@@ -112,14 +131,18 @@ describe("deliveries that lost a lease", () => {
   it("LEASE-5 go out one at a time in each process, and hundreds of them are through in seconds", async () => {
     const { ids } = await enqueue("suspects", 200, { lostLeases: 1 });
     await start();
-    await waitFor(async () => (await countDeliveries(database.pool)).delivered === ids.length, { timeoutMs: LONG_MS });
+    await waitFor(async () => (await countDeliveries(database.pool)).delivered === ids.length, {
+      timeoutMs: LONG_MS,
+    });
     expect(receiver.stats("suspects")).toMatchObject({ requests: 200, effects: 200, peakConcurrency: 1 });
   });
 
   it("LEASE-5 go out at most two at a time from two processes, also over many destinations", async () => {
     for (let n = 0; n < 20; n++) await enqueue(`spread/${n}`, 5, { lostLeases: 1 });
     await Promise.all([start(), start()]);
-    await waitFor(async () => (await countDeliveries(database.pool)).delivered === 100, { timeoutMs: LONG_MS });
+    await waitFor(async () => (await countDeliveries(database.pool)).delivered === 100, {
+      timeoutMs: LONG_MS,
+    });
     expect(receiver.totals().peakConcurrency).toBeLessThanOrEqual(2);
   });
 
@@ -129,7 +152,9 @@ describe("deliveries that lost a lease", () => {
     await start();
     await receiver.waitFor("stuck", (stats) => stats.requests === 1);
     const { destinationId } = await enqueue("sound", 50);
-    await waitFor(async () => (await countDeliveries(database.pool, destinationId)).delivered === 50, { timeoutMs: 2_500 });
+    await waitFor(async () => (await countDeliveries(database.pool, destinationId)).delivered === 50, {
+      timeoutMs: 2_500,
+    });
     expect(receiver.stats("stuck")).toMatchObject({ requests: 1, peakConcurrency: 1 });
     expect(receiver.stats("sound").peakConcurrency).toBeGreaterThan(1);
   });

@@ -70,35 +70,43 @@ describe("success", () => {
 });
 
 describe("ends at once", () => {
-  it.each([301, 302, 303, 304, 307, 308])("RETRY-8 faults 29, 30: %d is dead as redirect, and nothing follows it", async (status) => {
-    const id = await enqueue(`/redirect/${status}/moved-${status}`);
-    expect(await end(id)).toMatchObject({ state: "dead", reason: "redirect", attempts: 1 });
-    expect(receiver.stats(`moved-${status}`).requests).toBe(1);
-    expect(receiver.stats(`redirected/moved-${status}`).requests).toBe(0);
-  });
+  it.each([301, 302, 303, 304, 307, 308])(
+    "RETRY-8 faults 29, 30: %d is dead as redirect, and nothing follows it",
+    async (status) => {
+      const id = await enqueue(`/redirect/${status}/moved-${status}`);
+      expect(await end(id)).toMatchObject({ state: "dead", reason: "redirect", attempts: 1 });
+      expect(receiver.stats(`moved-${status}`).requests).toBe(1);
+      expect(receiver.stats(`redirected/moved-${status}`).requests).toBe(0);
+    },
+  );
 
-  it.each([400, 401, 403, 404, 405, 413, 415, 422])("RETRY-8 faults 45, 67: %d is dead after one attempt", async (status) => {
-    const id = await enqueue(`/always/${status}/no-${status}`);
-    expect(await end(id)).toMatchObject({ state: "dead", reason: "rejected", attempts: 1 });
-    expect(receiver.stats(`no-${status}`).requests).toBe(1);
-  });
+  it.each([400, 401, 403, 404, 405, 413, 415, 422])(
+    "RETRY-8 faults 45, 67: %d is dead after one attempt",
+    async (status) => {
+      const id = await enqueue(`/always/${status}/no-${status}`);
+      expect(await end(id)).toMatchObject({ state: "dead", reason: "rejected", attempts: 1 });
+      expect(receiver.stats(`no-${status}`).requests).toBe(1);
+    },
+  );
 
   it("RETRY-8 410 is dead as gone", async () => {
-    expect(await end(await enqueue("/always/410/gone"))).toMatchObject({ state: "dead", reason: "gone", attempts: 1 });
+    expect(await end(await enqueue("/always/410/gone"))).toMatchObject({
+      state: "dead",
+      reason: "gone",
+      attempts: 1,
+    });
   });
 
-  it.each([
-    "ftp://127.0.0.1/x",
-    "http://user:pw@127.0.0.1:9/x",
-    "http://127.0.0.1:0/x",
-    "not a url",
-  ])("RETRY-9 fault 68: %j is dead as bad_destination without a request", async (url) => {
-    const id = await enqueue(url);
-    expect(await end(id)).toMatchObject({ state: "dead", reason: "bad_destination", attempts: 0 });
-    const [attempt, ...others] = await readAttempts(database.pool, id);
-    expect(attempt).toMatchObject({ kind: "not_sent", outcome: "bad_destination", number: 0 });
-    expect(others).toEqual([]);
-  });
+  it.each(["ftp://127.0.0.1/x", "http://user:pw@127.0.0.1:9/x", "http://127.0.0.1:0/x", "not a url"])(
+    "RETRY-9 fault 68: %j is dead as bad_destination without a request",
+    async (url) => {
+      const id = await enqueue(url);
+      expect(await end(id)).toMatchObject({ state: "dead", reason: "bad_destination", attempts: 0 });
+      const [attempt, ...others] = await readAttempts(database.pool, id);
+      expect(attempt).toMatchObject({ kind: "not_sent", outcome: "bad_destination", number: 0 });
+      expect(others).toEqual([]);
+    },
+  );
 
   it("ID-9 an erased payload is dead as payload_erased without a request, also between two attempts", async () => {
     receiver.script("erased", [500, 200]);
@@ -124,16 +132,24 @@ describe("ends at once", () => {
 });
 
 describe("tries again", () => {
-  it.each([408, 409, 425, 500, 501, 502, 503, 504, 505, 599])("RETRY-8 fault 67: after %d, under the same key", async (status) => {
-    receiver.script(`again-${status}`, [status, 200]);
-    const id = await enqueue(`/ok/again-${status}`);
-    expect(await end(id)).toMatchObject({ state: "delivered", attempts: 2, failures: 1 });
-    oneIdentity(`again-${status}`, id);
-  });
+  it.each([408, 409, 425, 500, 501, 502, 503, 504, 505, 599])(
+    "RETRY-8 fault 67: after %d, under the same key",
+    async (status) => {
+      receiver.script(`again-${status}`, [status, 200]);
+      const id = await enqueue(`/ok/again-${status}`);
+      expect(await end(id)).toMatchObject({ state: "delivered", attempts: 2, failures: 1 });
+      oneIdentity(`again-${status}`, id);
+    },
+  );
 
   it("RETRY-11 fault 45: always 500 ends after 8 attempts, each counted from the row and not from a first snapshot", async () => {
     const id = await enqueue("/always/500/broken");
-    expect(await end(id)).toMatchObject({ state: "dead", reason: "attempts_exhausted", attempts: 8, failures: 8 });
+    expect(await end(id)).toMatchObject({
+      state: "dead",
+      reason: "attempts_exhausted",
+      attempts: 8,
+      failures: 8,
+    });
     expect(receiver.stats("broken").requests).toBe(8);
     oneIdentity("broken", id);
     const attempts = await readAttempts(database.pool, id);
@@ -172,10 +188,22 @@ describe("what nobody can know", () => {
   it("RETRY-10 ID-4 a receiver that records the key and hangs up: the next attempt has the same key, the effect is there once", async () => {
     const id = await enqueue("/hangup/accepted");
     expect(await end(id)).toMatchObject({ state: "delivered", attempts: 2, failures: 1 });
-    expect(receiver.stats("accepted")).toMatchObject({ requests: 2, distinctKeys: 1, effects: 1, repeated: 1, cut: 1 });
+    expect(receiver.stats("accepted")).toMatchObject({
+      requests: 2,
+      distinctKeys: 1,
+      effects: 1,
+      repeated: 1,
+      cut: 1,
+    });
     oneIdentity("accepted", id);
     const [first, second] = await readAttempts(database.pool, id);
-    expect(first).toMatchObject({ kind: "http", outcome: "network", decision: "delayed", status: null, counted_failure: true });
+    expect(first).toMatchObject({
+      kind: "http",
+      outcome: "network",
+      decision: "delayed",
+      status: null,
+      counted_failure: true,
+    });
     expect(first?.error_code).toMatch(/^(UND_ERR_SOCKET|ECONNRESET)$/);
     expect(second).toMatchObject({ outcome: "delivered", status: 200 });
   });
@@ -186,7 +214,10 @@ describe("what nobody can know", () => {
   ])("RETRY-10 %s is ambiguous: stored as network, never as success, tried again", async (url, name) => {
     const id = await enqueue(url);
     expect(await end(id)).toMatchObject({ state: "delivered", attempts: 2 });
-    expect((await readAttempts(database.pool, id)).map(({ outcome }) => outcome)).toEqual(["network", "delivered"]);
+    expect((await readAttempts(database.pool, id)).map(({ outcome }) => outcome)).toEqual([
+      "network",
+      "delivered",
+    ]);
     expect(receiver.stats(name).effects).toBe(1);
   });
 

@@ -34,7 +34,8 @@ async function enqueue({ pool }: TestDatabase, path: string, count = 1): Promise
   return makeDeliveries(pool, { tenantId, destinationId, count });
 }
 
-const isDelivered = async ({ pool }: TestDatabase, id: string) => (await readDelivery(pool, id)).state === "delivered";
+const isDelivered = async ({ pool }: TestDatabase, id: string) =>
+  (await readDelivery(pool, id)).state === "delivered";
 
 async function applications({ pool }: TestDatabase): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
@@ -48,7 +49,9 @@ async function closeDatabase(database: TestDatabase): Promise<{ open(): Promise<
   const server = inject("testServers").serverUrls[database.region];
   const name = databaseName(database.connectionString);
   const allow = (allowed: boolean) =>
-    withClient(server, (client) => client.query(`ALTER DATABASE ${client.escapeIdentifier(name)} ALLOW_CONNECTIONS ${allowed}`));
+    withClient(server, (client) =>
+      client.query(`ALTER DATABASE ${client.escapeIdentifier(name)} ALLOW_CONNECTIONS ${allowed}`),
+    );
   await allow(false);
   await withClient(server, (client) =>
     client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]),
@@ -61,14 +64,27 @@ describe("a worker of each region", () => {
     "REG-1 REG-3 each database has connections of its own worker only; eu away leaves us delivering, and eu recovers by itself",
     async () => {
       const urls = { us: regions.us.connectionString, eu: regions.eu.connectionString };
-      const [us, eu] = await Promise.all([spawnReadyWorker({ region: "us", urls }), spawnReadyWorker({ region: "eu", urls })]);
+      const [us, eu] = await Promise.all([
+        spawnReadyWorker({ region: "us", urls }),
+        spawnReadyWorker({ region: "eu", urls }),
+      ]);
       await Promise.all([enqueue(regions.us, "/ok/us/before", 20), enqueue(regions.eu, "/ok/eu/before", 20)]);
       for (const database of [regions.us, regions.eu]) {
-        await waitFor(async () => (await countDeliveries(database.pool)).delivered === 20, { timeoutMs: LONG_MS });
+        await waitFor(async () => (await countDeliveries(database.pool)).delivered === 20, {
+          timeoutMs: LONG_MS,
+        });
       }
       await waitFor(async () => (await applications(regions.us)).length === 3);
-      expect(await applications(regions.us)).toEqual(["sluice-test", "sluice-worker-us", "sluice-worker-us-hints"]);
-      expect(await applications(regions.eu)).toEqual(["sluice-test", "sluice-worker-eu", "sluice-worker-eu-hints"]);
+      expect(await applications(regions.us)).toEqual([
+        "sluice-test",
+        "sluice-worker-us",
+        "sluice-worker-us-hints",
+      ]);
+      expect(await applications(regions.eu)).toEqual([
+        "sluice-test",
+        "sluice-worker-eu",
+        "sluice-worker-eu-hints",
+      ]);
       expect(receiver.stats("us/before").regions).toEqual({ us: 20, eu: 0, other: 0 });
       expect(receiver.stats("eu/before").regions).toEqual({ us: 0, eu: 20, other: 0 });
 
@@ -82,7 +98,9 @@ describe("a worker of each region", () => {
         const [id = ""] = await enqueue(regions.us, "/ok/us/meanwhile");
         await waitFor(() => isDelivered(regions.us, id), { timeoutMs: 3_000, what: "us to go on" });
       }
-      await waitFor(() => eu.output().includes("finish_retry") && eu.output().includes("dispatch_failed"), { timeoutMs: LONG_MS });
+      await waitFor(() => eu.output().includes("finish_retry") && eu.output().includes("dispatch_failed"), {
+        timeoutMs: LONG_MS,
+      });
       expect([us.isRunning(), eu.isRunning()]).toEqual([true, true]);
       expect(us.output()).not.toMatch(/"level":(40|50)/);
 
@@ -98,16 +116,23 @@ describe("a worker of each region", () => {
     LONG_MS * 2,
   );
 
-  it("fault 49: goes on when all its connections are ended at once, again and again, under load", async () => {
-    const worker = await spawnReadyWorker({ region: "us", urls: { us: regions.us.connectionString } });
-    const { delivered } = await countDeliveries(regions.us.pool);
-    const ids = await enqueue(regions.us, "/ok/us/shaken?ms=20", 400);
-    for (const part of [50, 150, 250]) {
-      await receiver.waitFor("us/shaken", (stats) => stats.requests >= part, LONG_MS);
-      await terminateSessions(regions.us.pool, "sluice-worker-us%");
-    }
-    await waitFor(async () => (await countDeliveries(regions.us.pool)).delivered === delivered + ids.length, { timeoutMs: LONG_MS });
-    expect(receiver.stats("us/shaken")).toMatchObject({ distinctKeys: 400, effects: 400 });
-    expect(worker.isRunning()).toBe(true);
-  }, LONG_MS * 2);
+  it(
+    "fault 49: goes on when all its connections are ended at once, again and again, under load",
+    async () => {
+      const worker = await spawnReadyWorker({ region: "us", urls: { us: regions.us.connectionString } });
+      const { delivered } = await countDeliveries(regions.us.pool);
+      const ids = await enqueue(regions.us, "/ok/us/shaken?ms=20", 400);
+      for (const part of [50, 150, 250]) {
+        await receiver.waitFor("us/shaken", (stats) => stats.requests >= part, LONG_MS);
+        await terminateSessions(regions.us.pool, "sluice-worker-us%");
+      }
+      await waitFor(
+        async () => (await countDeliveries(regions.us.pool)).delivered === delivered + ids.length,
+        { timeoutMs: LONG_MS },
+      );
+      expect(receiver.stats("us/shaken")).toMatchObject({ distinctKeys: 400, effects: 400 });
+      expect(worker.isRunning()).toBe(true);
+    },
+    LONG_MS * 2,
+  );
 });

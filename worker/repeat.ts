@@ -15,7 +15,13 @@ export class Repeat {
   readonly #log: Logger;
   readonly #monotonicMs: () => number;
 
-  constructor(name: string, everyMs: number, work: () => Promise<void>, log: Logger, monotonicMs: () => number) {
+  constructor(
+    name: string,
+    everyMs: number,
+    work: () => Promise<void>,
+    log: Logger,
+    monotonicMs: () => number,
+  ) {
     this.#name = name;
     this.#everyMs = everyMs;
     this.#work = work;
@@ -45,7 +51,10 @@ export class Repeat {
         this.#lastOkAt = this.#monotonicMs();
       })
       .catch((error: unknown) => {
-        this.#log.warn({ event: "upkeep_failed", upkeep: this.#name, error: String(error) }, "upkeep failed; trying again");
+        this.#log.warn(
+          { event: "upkeep_failed", upkeep: this.#name, error: String(error) },
+          "upkeep failed; trying again",
+        );
       })
       .finally(() => {
         this.#running = null;

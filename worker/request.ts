@@ -46,7 +46,8 @@ export function requestHeaders(
     String(delivery.attempts + 1),
   ];
   if (delivery.traceparent !== null) headers.push("traceparent", delivery.traceparent);
-  if (delivery.replayBatchId !== null) headers.push("sluice-replay", toPublicId("rpl", delivery.replayBatchId));
+  if (delivery.replayBatchId !== null)
+    headers.push("sluice-replay", toPublicId("rpl", delivery.replayBatchId));
   const first = keys[0];
   if (plan.plainSignatureHeader !== null && first !== undefined) {
     headers.push(plan.plainSignatureHeader, signPlain({ timestampSeconds, body, secret: first }));

@@ -61,7 +61,11 @@ async function send(path: string, options: DestinationOptions & { body?: Buffer 
   const { body, ...destination } = options;
   const url = path.startsWith("/") ? `${receiver.url}${path}` : path;
   const destinationId = await makeDestination(database.pool, tenantId, { url, ...destination });
-  const [id = ""] = await makeDeliveries(database.pool, { tenantId, destinationId, ...(body ? { body } : {}) });
+  const [id = ""] = await makeDeliveries(database.pool, {
+    tenantId,
+    destinationId,
+    ...(body ? { body } : {}),
+  });
   return { id, destinationId };
 }
 
@@ -82,18 +86,24 @@ function verify(record: RequestRecord | undefined, secret: string): void {
 }
 
 describe("the body", () => {
-  it.each(Object.keys(BODIES))("fault 24: arrives as stored, on the first attempt and on the second: %s", async (name) => {
-    const body = BODIES[name] as Buffer;
-    receiver.script(`body-${name}`, [500, 200]);
-    const { id } = await send(`/ok/body-${name}`, { body, policyOverride: { backoff: { baseMs: 5, capMs: 5 }, retryAfter: { minMs: 5 } } });
-    await delivered(id);
-    const requests = receiver.requests({ destination: `body-${name}` });
-    expect(requests).toHaveLength(2);
-    for (const request of requests) {
-      expect(request.bodySha256).toBe(createHash("sha256").update(body).digest("hex"));
-      expect(request).toMatchObject({ method: "POST", signature: "valid" });
-    }
-  });
+  it.each(Object.keys(BODIES))(
+    "fault 24: arrives as stored, on the first attempt and on the second: %s",
+    async (name) => {
+      const body = BODIES[name] as Buffer;
+      receiver.script(`body-${name}`, [500, 200]);
+      const { id } = await send(`/ok/body-${name}`, {
+        body,
+        policyOverride: { backoff: { baseMs: 5, capMs: 5 }, retryAfter: { minMs: 5 } },
+      });
+      await delivered(id);
+      const requests = receiver.requests({ destination: `body-${name}` });
+      expect(requests).toHaveLength(2);
+      for (const request of requests) {
+        expect(request.bodySha256).toBe(createHash("sha256").update(body).digest("hex"));
+        expect(request).toMatchObject({ method: "POST", signature: "valid" });
+      }
+    },
+  );
 });
 
 describe("the headers", () => {
@@ -110,7 +120,12 @@ describe("the headers", () => {
     await delivered(id);
     server.close();
     server.closeAllConnections();
-    const { "webhook-timestamp": timestamp, "webhook-signature": signature, "user-agent": agent, ...others } = seen[0] ?? {};
+    const {
+      "webhook-timestamp": timestamp,
+      "webhook-signature": signature,
+      "user-agent": agent,
+      ...others
+    } = seen[0] ?? {};
     expect(others).toEqual({
       host: `127.0.0.1:${port}`,
       connection: "keep-alive",
@@ -129,10 +144,18 @@ describe("the headers", () => {
   });
 
   it("keep the traceparent and the content type of the delivery", async () => {
-    const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}/ok/traced` });
+    const destinationId = await makeDestination(database.pool, tenantId, {
+      url: `${receiver.url}/ok/traced`,
+    });
     const [id = ""] = await makeDeliveries(database.pool, { tenantId, destinationId, dueInMs: 3_600_000 });
-    await database.pool.query("UPDATE sluice.payload SET content_type = 'application/vnd.test+xml; charset=utf-8' WHERE id = $1", [id]);
-    await database.pool.query("UPDATE sluice.delivery SET traceparent = $2, due_at = clock_timestamp() WHERE id = $1", [id, TRACEPARENT]);
+    await database.pool.query(
+      "UPDATE sluice.payload SET content_type = 'application/vnd.test+xml; charset=utf-8' WHERE id = $1",
+      [id],
+    );
+    await database.pool.query(
+      "UPDATE sluice.delivery SET traceparent = $2, due_at = clock_timestamp() WHERE id = $1",
+      [id, TRACEPARENT],
+    );
     await delivered(id);
     expect(receiver.requests({ destination: "traced" })[0]).toMatchObject({
       traceparent: TRACEPARENT,
@@ -145,17 +168,25 @@ describe("the headers", () => {
 
 describe("the signature", () => {
   it("RECV-3 is verified by the Standard Webhooks library, with either of two live secrets and with no other", async () => {
-    const { id } = await send("/ok/two-secrets", { previousSecret: PREVIOUS_SECRET, body: BODIES.json as Buffer });
+    const { id } = await send("/ok/two-secrets", {
+      previousSecret: PREVIOUS_SECRET,
+      body: BODIES.json as Buffer,
+    });
     await delivered(id);
     const [request] = receiver.requests({ destination: "two-secrets" });
     expect(request?.signatureHeader?.split(" ")).toHaveLength(2);
     verify(request, TEST_SIGNING_SECRET);
     verify(request, PREVIOUS_SECRET);
-    expect(() => verify(request, `whsec_${Buffer.alloc(32, 6).toString("base64")}`)).toThrow(/No matching signature/);
+    expect(() => verify(request, `whsec_${Buffer.alloc(32, 6).toString("base64")}`)).toThrow(
+      /No matching signature/,
+    );
   });
 
   it("is made with one secret once the previous one has ended", async () => {
-    const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}/ok/rotated`, previousSecret: PREVIOUS_SECRET });
+    const destinationId = await makeDestination(database.pool, tenantId, {
+      url: `${receiver.url}/ok/rotated`,
+      previousSecret: PREVIOUS_SECRET,
+    });
     await database.pool.query(
       "UPDATE sluice.destination SET secret_previous_until = clock_timestamp() - interval '1 second' WHERE id = $1",
       [destinationId],
@@ -169,24 +200,37 @@ describe("the signature", () => {
 
   it("fault 23: is made anew for each attempt: a later time, the same id, key and bytes", async () => {
     receiver.script("anew", [500, 200]);
-    const { id } = await send("/ok/anew", { policyOverride: { backoff: { baseMs: 1_500, factor: 1, capMs: 1_500, jitter: 0 } } });
+    const { id } = await send("/ok/anew", {
+      policyOverride: { backoff: { baseMs: 1_500, factor: 1, capMs: 1_500, jitter: 0 } },
+    });
     await delivered(id);
     const [first, second] = receiver.requests({ destination: "anew" });
     for (const request of [first, second]) {
       verify(request, TEST_SIGNING_SECRET);
-      expect(Math.abs(Number(request?.webhookTimestamp) * 1_000 - (request?.arrivedAtMs ?? 0))).toBeLessThan(5_000);
+      expect(Math.abs(Number(request?.webhookTimestamp) * 1_000 - (request?.arrivedAtMs ?? 0))).toBeLessThan(
+        5_000,
+      );
     }
     expect(Number(second?.webhookTimestamp)).toBeGreaterThan(Number(first?.webhookTimestamp));
     expect(second?.signatureHeader).not.toBe(first?.signatureHeader);
-    expect([second?.webhookId, second?.key, second?.bodySha256]).toEqual([first?.webhookId, first?.key, first?.bodySha256]);
+    expect([second?.webhookId, second?.key, second?.bodySha256]).toEqual([
+      first?.webhookId,
+      first?.key,
+      first?.bodySha256,
+    ]);
     expect([first?.attempt, second?.attempt]).toEqual([1, 2]);
   });
 
   it("has a plain form beside it where a destination asks for one", async () => {
     const name = `x-signature-${randomUUID().slice(0, 4)}`;
-    const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}/ok/plain?auth=require` });
+    const destinationId = await makeDestination(database.pool, tenantId, {
+      url: `${receiver.url}/ok/plain?auth=require`,
+    });
     receiver.setSecret("plain", { secrets: [TEST_SIGNING_SECRET], header: name });
-    await database.pool.query("UPDATE sluice.destination SET plain_signature_header = $2 WHERE id = $1", [destinationId, name]);
+    await database.pool.query("UPDATE sluice.destination SET plain_signature_header = $2 WHERE id = $1", [
+      destinationId,
+      name,
+    ]);
     const [id = ""] = await makeDeliveries(database.pool, { tenantId, destinationId });
     await delivered(id);
     expect(receiver.stats("plain")).toMatchObject({ requests: 1, validSignatures: 1 });

@@ -36,7 +36,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function send(path: string, options: { count?: number; policy?: Record<string, unknown>; cap?: number } = {}) {
+async function send(
+  path: string,
+  options: { count?: number; policy?: Record<string, unknown>; cap?: number } = {},
+) {
   const url = path.startsWith("/") ? `${receiver.url}${path}` : path;
   const destinationId = await makeDestination(database.pool, tenantId, {
     url,
@@ -74,7 +77,12 @@ describe("too slowly", () => {
     const { id } = await send("/drip/dripping?times=1", { policy: { requestDeadlineMs: 600 } });
     expect(await ended(id)).toMatchObject({ state: "delivered", attempts: 2, failures: 1 });
     const [first] = await readAttempts(database.pool, id);
-    expect(first).toMatchObject({ outcome: "timeout", decision: "delayed", error_detail: "while: body", counted_failure: true });
+    expect(first).toMatchObject({
+      outcome: "timeout",
+      decision: "delayed",
+      error_detail: "while: body",
+      counted_failure: true,
+    });
     expect(first?.duration_ms).toBeGreaterThanOrEqual(595);
     expect(first?.duration_ms).toBeLessThan(3_000);
     const requests = receiver.requests({ destination: "dripping" });
@@ -86,7 +94,12 @@ describe("too slowly", () => {
   it("RETRY-10 fault 28: no answer at all is a timeout each time, and never two requests at once from two workers", async () => {
     const { id } = await send("/never/silent", { policy: { requestDeadlineMs: 300, maxFailures: 4 } });
     expect(await ended(id)).toMatchObject({ state: "dead", reason: "attempts_exhausted", attempts: 4 });
-    expect(receiver.stats("silent")).toMatchObject({ requests: 4, peakConcurrency: 1, distinctKeys: 1, aborted: 4 });
+    expect(receiver.stats("silent")).toMatchObject({
+      requests: 4,
+      peakConcurrency: 1,
+      distinctKeys: 1,
+      aborted: 4,
+    });
     for (const attempt of await readAttempts(database.pool, id)) {
       expect(attempt).toMatchObject({ outcome: "timeout", error_detail: "while: headers" });
     }
@@ -99,9 +112,13 @@ describe("bytes that are no text", () => {
     const good = await send("/ok/beside-bytes", { count: 15 });
     const rejected = await send("/raw/bytes-rejected?status=422", { count: 5 });
     for (const { destinationId } of [raw, good]) {
-      await waitFor(async () => (await countDeliveries(database.pool, destinationId)).delivered === 15, { timeoutMs: LONG_MS });
+      await waitFor(async () => (await countDeliveries(database.pool, destinationId)).delivered === 15, {
+        timeoutMs: LONG_MS,
+      });
     }
-    await waitFor(async () => (await countDeliveries(database.pool, rejected.destinationId)).dead === 5, { timeoutMs: LONG_MS });
+    await waitFor(async () => (await countDeliveries(database.pool, rejected.destinationId)).dead === 5, {
+      timeoutMs: LONG_MS,
+    });
     for (const id of [...raw.ids, ...rejected.ids]) {
       const [attempt, ...others] = await readAttempts(database.pool, id);
       expect(others).toEqual([]);
@@ -117,7 +134,9 @@ describe("bytes that are no text", () => {
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    const { id } = await send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { policy: { maxFailures: 2 } });
+    const { id } = await send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+      policy: { maxFailures: 2 },
+    });
     expect(await ended(id)).toMatchObject({ state: "dead", reason: "attempts_exhausted", attempts: 2 });
     server.close();
     server.closeAllConnections();
@@ -133,7 +152,9 @@ describe("connections", () => {
   it("RETRY-13 are used again: far fewer than requests", async () => {
     const before = receiver.totals().connections;
     const { destinationId } = await send("/ok/kept", { count: 300, cap: 5 });
-    await waitFor(async () => (await countDeliveries(database.pool, destinationId)).delivered === 300, { timeoutMs: LONG_MS });
+    await waitFor(async () => (await countDeliveries(database.pool, destinationId)).delivered === 300, {
+      timeoutMs: LONG_MS,
+    });
     expect(receiver.stats("kept")).toMatchObject({ requests: 300, finished: 300 });
     // Two processes; each keeps about one for each request that it has in flight at once.
     expect(receiver.totals().connections - before).toBeLessThanOrEqual(30);

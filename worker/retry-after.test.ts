@@ -39,7 +39,10 @@ async function start(options: TestWorkerOptions = {}): Promise<void> {
 }
 
 async function enqueue(path: string, policyOverride?: unknown): Promise<string> {
-  const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}${path}`, policyOverride });
+  const destinationId = await makeDestination(database.pool, tenantId, {
+    url: `${receiver.url}${path}`,
+    policyOverride,
+  });
   const [id] = await makeDeliveries(database.pool, { tenantId, destinationId });
   return id as string;
 }
@@ -55,12 +58,21 @@ describe("429 with Retry-After: 3, twice, then 200", () => {
     receiver.script("patient", ["429:3", "429:3", 200]);
     const id = await enqueue("/ok/patient");
     for (const attempts of [1, 2]) {
-      await waitFor(async () => (await readDelivery(database.pool, id)).attempts === attempts, { timeoutMs: LONG_MS });
-      expect(await readDelivery(database.pool, id)).toMatchObject({ state: "delayed", leased: false, throttles: attempts, failures: 0 });
+      await waitFor(async () => (await readDelivery(database.pool, id)).attempts === attempts, {
+        timeoutMs: LONG_MS,
+      });
+      expect(await readDelivery(database.pool, id)).toMatchObject({
+        state: "delayed",
+        leased: false,
+        throttles: attempts,
+        failures: 0,
+      });
       expect(await countLeases(database.pool)).toBe(0);
       await waitFor(async () => (await inFlight()) === 0, { what: "the slot to be free" });
     }
-    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", { timeoutMs: LONG_MS });
+    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", {
+      timeoutMs: LONG_MS,
+    });
     const requests = receiver.requests({ destination: "patient" });
     expect(requests.map(({ status, attempt }) => [status, attempt])).toEqual([
       [429, 1],
@@ -81,7 +93,12 @@ describe("429 with Retry-After: 3, twice, then 200", () => {
       ["rate_limited", "delayed"],
       ["delivered", "delivered"],
     ]);
-    expect(attempts[0]).toMatchObject({ retry_after_raw: "3", retry_after_read: "seconds", retry_after_asked_ms: 3_000, fallback: false });
+    expect(attempts[0]).toMatchObject({
+      retry_after_raw: "3",
+      retry_after_read: "seconds",
+      retry_after_asked_ms: 3_000,
+      fallback: false,
+    });
     expect(attempts[0]?.delay_ms).toBe(3_000 + (attempts[0]?.jitter_ms ?? Number.NaN));
   });
 });
@@ -90,7 +107,9 @@ describe("how a Retry-After is read", () => {
   it.each(["imf", "rfc850", "asctime"])("RETRY-4 a date in the form %s is not passed early", async (form) => {
     await start();
     const id = await enqueue(`/429/date/2/date-${form}?form=${form}&times=1`);
-    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", { timeoutMs: LONG_MS });
+    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", {
+      timeoutMs: LONG_MS,
+    });
     const [first, second] = receiver.requests({ destination: `date-${form}` });
     expect(second?.arrivedAtMs).toBeGreaterThanOrEqual(first?.notBeforeMs ?? Number.POSITIVE_INFINITY);
     const [attempt] = await readAttempts(database.pool, id);
@@ -101,7 +120,9 @@ describe("how a Retry-After is read", () => {
   it("RETRY-4 fault 74: 503 with Retry-After waits as asked, and counts a failure", async () => {
     await start();
     const id = await enqueue("/429/seconds/2/maintenance?status=503&times=1");
-    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", { timeoutMs: LONG_MS });
+    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", {
+      timeoutMs: LONG_MS,
+    });
     const [first, second] = receiver.requests({ destination: "maintenance" });
     expect(second?.arrivedAtMs).toBeGreaterThanOrEqual(first?.notBeforeMs ?? Number.POSITIVE_INFINITY);
     expect(await readDelivery(database.pool, id)).toMatchObject({ attempts: 2, failures: 1, throttles: 0 });
@@ -112,23 +133,34 @@ describe("how a Retry-After is read", () => {
     ["-5", "negative"],
     ["0", "zero"],
     ["Wed, 21 Oct 2015 07:28:00 GMT", "past"],
-  ])("RETRY-5 faults 5, 6, 7: %j is answered with the policy's own backoff, recorded, one request", async (value, name) => {
-    await start();
-    const id = await enqueue(`/429/malformed/${name}?value=${encodeURIComponent(value)}`);
-    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delayed", { timeoutMs: LONG_MS });
-    const [attempt] = await readAttempts(database.pool, id);
-    expect(attempt).toMatchObject({ outcome: "rate_limited", retry_after_raw: value, fallback: true });
-    expect(attempt?.delay_ms).toBeGreaterThanOrEqual(4_000);
-    expect(attempt?.delay_ms).toBeLessThanOrEqual(6_000);
-    expect(receiver.stats(name).requests).toBe(1);
-  });
+  ])(
+    "RETRY-5 faults 5, 6, 7: %j is answered with the policy's own backoff, recorded, one request",
+    async (value, name) => {
+      await start();
+      const id = await enqueue(`/429/malformed/${name}?value=${encodeURIComponent(value)}`);
+      await waitFor(async () => (await readDelivery(database.pool, id)).state === "delayed", {
+        timeoutMs: LONG_MS,
+      });
+      const [attempt] = await readAttempts(database.pool, id);
+      expect(attempt).toMatchObject({ outcome: "rate_limited", retry_after_raw: value, fallback: true });
+      expect(attempt?.delay_ms).toBeGreaterThanOrEqual(4_000);
+      expect(attempt?.delay_ms).toBeLessThanOrEqual(6_000);
+      expect(receiver.stats(name).requests).toBe(1);
+    },
+  );
 
   it("RETRY-6 fault 8: a wait beyond the policy's maximum is cut to it, and the cut and the raw header are kept", async () => {
     await start();
     const id = await enqueue("/429/seconds/9999999999/far", { retryAfter: { maxMs: 3_600_000 } });
-    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delayed", { timeoutMs: LONG_MS });
+    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delayed", {
+      timeoutMs: LONG_MS,
+    });
     const [attempt] = await readAttempts(database.pool, id);
-    expect(attempt).toMatchObject({ retry_after_raw: "9999999999", retry_after_asked_ms: 9_999_999_999_000, retry_after_clamped: "max" });
+    expect(attempt).toMatchObject({
+      retry_after_raw: "9999999999",
+      retry_after_asked_ms: 9_999_999_999_000,
+      retry_after_clamped: "max",
+    });
     expect(attempt?.delay_ms).toBe(3_600_000 + (attempt?.jitter_ms ?? Number.NaN));
   });
 });

@@ -34,13 +34,21 @@ function answer(): Server {
     const path = request.url?.split("?", 1)[0] ?? "";
     const nth = (seen.get(path) ?? 0) + 1;
     seen.set(path, nth);
-    const headers = { "x-marker": MARKERS.responseHeader, "set-cookie": `a=${MARKERS.responseHeader}`, etag: MARKERS.responseHeader };
+    const headers = {
+      "x-marker": MARKERS.responseHeader,
+      "set-cookie": `a=${MARKERS.responseHeader}`,
+      etag: MARKERS.responseHeader,
+    };
     request.resume().on("end", () => {
       if (path === "/hangup" && nth === 1) request.socket.destroy();
       else if (path === "/silent" && nth === 1) return;
-      else if (path === "/redirect") response.writeHead(302, { ...headers, location: `/${MARKERS.responseHeader}` }).end(MARKERS.responseBody);
+      else if (path === "/redirect")
+        response
+          .writeHead(302, { ...headers, location: `/${MARKERS.responseHeader}` })
+          .end(MARKERS.responseBody);
       else if (path === "/reject") response.writeHead(422, headers).end(MARKERS.responseBody);
-      else if (path === "/limit" && nth === 1) response.writeHead(429, { ...headers, "retry-after": "1" }).end(MARKERS.responseBody);
+      else if (path === "/limit" && nth === 1)
+        response.writeHead(429, { ...headers, "retry-after": "1" }).end(MARKERS.responseBody);
       else if (path === "/broken" && nth === 1) response.writeHead(500, headers).end(MARKERS.responseBody);
       else response.writeHead(200, headers).end(MARKERS.responseBody);
     });
@@ -57,16 +65,30 @@ beforeAll(async () => {
   const tenantId = await makeTenant(database.pool);
   const secret = `whsec_${Buffer.from(MARKERS.secret).toString("base64")}`;
   const add = async (url: string, options: { secret?: string; policyOverride?: unknown } = {}) => {
-    const destinationId = await makeDestination(database.pool, tenantId, { url, secret, policyOverride: QUICK, ...options });
-    await makeDeliveries(database.pool, { tenantId, destinationId, count: 3, body: Buffer.from(`{"pan":"${MARKERS.body}"}`) });
+    const destinationId = await makeDestination(database.pool, tenantId, {
+      url,
+      secret,
+      policyOverride: QUICK,
+      ...options,
+    });
+    await makeDeliveries(database.pool, {
+      tenantId,
+      destinationId,
+      count: 3,
+      body: Buffer.from(`{"pan":"${MARKERS.body}"}`),
+    });
   };
-  for (const path of ["ok", "hangup", "silent", "redirect", "reject", "limit", "broken"]) await add(`${origin}/${path}?token=${MARKERS.url}`);
+  for (const path of ["ok", "hangup", "silent", "redirect", "reject", "limit", "broken"])
+    await add(`${origin}/${path}?token=${MARKERS.url}`);
   await add(`http://${MARKERS.url}.invalid/x`);
   await add(`http://user:${MARKERS.url}@127.0.0.1:${port}/x`);
   await add(`${origin}/bad-secret`, { secret: `whsec_${MARKERS.secret}` });
   await add(`${origin}/bad-policy`, { policyOverride: { maxFailures: 0 } });
 
-  const worker = await spawnReadyWorker({ urls: { us: database.connectionString }, env: { SLUICE_LOG_LEVEL: "debug" } });
+  const worker = await spawnReadyWorker({
+    urls: { us: database.connectionString },
+    env: { SLUICE_LOG_LEVEL: "debug" },
+  });
   await waitFor(
     async () => {
       const { delivered, dead } = await countDeliveries(database.pool);
@@ -74,7 +96,10 @@ beforeAll(async () => {
     },
     { timeoutMs: LONG_MS },
   );
-  await waitFor(async () => (await database.pool.query("SELECT 1 FROM sluice.queue_sample")).rows.length > 0, { timeoutMs: LONG_MS });
+  await waitFor(
+    async () => (await database.pool.query("SELECT 1 FROM sluice.queue_sample")).rows.length > 0,
+    { timeoutMs: LONG_MS },
+  );
   worker.kill("SIGTERM");
   await worker.exited;
   output = worker.output();

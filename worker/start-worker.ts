@@ -56,7 +56,10 @@ export interface WorkerExtras {
 /**
  * @throws SluiceError `region_mismatch`, `lease_too_short`, `bad_policy`, or a connection error of Postgres
  */
-export async function startWorker(settings: WorkerSettings, extras: WorkerExtras = {}): Promise<RunningWorker> {
+export async function startWorker(
+  settings: WorkerSettings,
+  extras: WorkerExtras = {},
+): Promise<RunningWorker> {
   const id = uuidV7(Date.now(), systemRandomBytes);
   const log = extras.log ?? createLog(settings.logLevel, { region: settings.region, worker: id });
   const pool = createPool({
@@ -118,7 +121,18 @@ async function assemble(
   parts.wake.raise(true);
   log.info({ event: "started", slots: settings.slots, pid: process.pid }, "worker started");
 
-  const running: Running = { settings, parts, dispatch, batcher, supervisor, listener, upkeep, health, turning, cutOff };
+  const running: Running = {
+    settings,
+    parts,
+    dispatch,
+    batcher,
+    supervisor,
+    listener,
+    upkeep,
+    health,
+    turning,
+    cutOff,
+  };
   return {
     id,
     healthPort: health?.port ?? null,
@@ -200,7 +214,12 @@ async function stopInOrder(running: Running): Promise<void> {
   log.info({ event: "stopping", inFlight: parts.inFlight.size }, "worker stops");
   parts.dueTimer.clear();
   running.dispatch.stop();
-  await Promise.all([running.upkeep.quiet(), running.supervisor.stop(), running.listener.close(), running.turning]);
+  await Promise.all([
+    running.upkeep.quiet(),
+    running.supervisor.stop(),
+    running.listener.close(),
+    running.turning,
+  ]);
   await drain(parts, settings.drainMs, running.cutOff);
   running.batcher.giveUp();
   // Others find what is due without waiting for their probe.
@@ -235,7 +254,9 @@ function after(ms: number): Promise<false> {
 
 function leaseOf(policies: ReadonlyMap<ServiceClass, unknown>): { leaseMs: number; leaseMarginMs: number } {
   // resolvePolicy refuses a lease that is shorter than deadline and margin, so a bad one ends the start here.
-  const resolved = SERVICE_CLASSES.map((serviceClass) => resolvePolicy(serviceClass, policies.get(serviceClass)));
+  const resolved = SERVICE_CLASSES.map((serviceClass) =>
+    resolvePolicy(serviceClass, policies.get(serviceClass)),
+  );
   const leaseMarginMs = Math.max(...resolved.map((policy) => policy.leaseMarginMs));
   const deadlineMs = Math.max(...resolved.map((policy) => policy.requestDeadlineMs));
   // One lease for all classes. Without room for the start, every row of a policy without slack would be released unsent.

@@ -3,10 +3,15 @@
  * value that is secret, and its exit code is not 0.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { TEST_SECRET_KEYS } from "#tests/support/factories.ts";
 import { createTestDatabase } from "#tests/support/database.ts";
+import { TEST_SECRET_KEYS } from "#tests/support/factories.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
-import { endWorkers, type SpawnOptions, spawnReadyWorker, spawnWorker } from "#tests/support/worker-process.ts";
+import {
+  endWorkers,
+  type SpawnOptions,
+  spawnReadyWorker,
+  spawnWorker,
+} from "#tests/support/worker-process.ts";
 import { countWorkerProcesses, writePolicy } from "#tests/support/worker-rows/sql.ts";
 
 let regions: TestRegions;
@@ -44,14 +49,19 @@ describe("a worker refuses to start", () => {
   });
 
   it("REG-2 without a region, and with one that there is not", async () => {
-    const [none, unknown] = await Promise.all([refusal({ args: [] }), refusal({ args: ["--region", "mars"] })]);
+    const [none, unknown] = await Promise.all([
+      refusal({ args: [] }),
+      refusal({ args: ["--region", "mars"] }),
+    ]);
     expect(none).toMatch(/--region is missing/);
     expect(unknown).toMatch(/region/i);
     expect(unknown).toMatch(/mars/);
   });
 
   it("REG-1 without the URL of its own region, whatever else it is given", async () => {
-    expect(await refusal({ region: "us", urls: { eu: regions.eu.connectionString } })).toMatch(/DATABASE_URL_US/);
+    expect(await refusal({ region: "us", urls: { eu: regions.eu.connectionString } })).toMatch(
+      /DATABASE_URL_US/,
+    );
   });
 
   it("with keys that are none, naming the setting", async () => {
@@ -67,7 +77,9 @@ describe("a worker refuses to start", () => {
     const database = await createTestDatabase();
     await writePolicy(database.pool, "routine", { leaseMs: 11_999 });
     try {
-      expect(await refusal({ urls: { us: database.connectionString } })).toMatch(/lease of 11999 ms is shorter than the deadline of 10000 ms/);
+      expect(await refusal({ urls: { us: database.connectionString } })).toMatch(
+        /lease of 11999 ms is shorter than the deadline of 10000 ms/,
+      );
     } finally {
       await database.drop();
     }
@@ -89,7 +101,9 @@ describe("a worker refuses to start", () => {
 
 describe("a worker starts", () => {
   it("fault 103: twice at once on a database without graphile-worker's schema, with credentials of its own region only", async () => {
-    const workers = await Promise.all([1, 2].map(() => spawnReadyWorker({ urls: { us: regions.us.connectionString } })));
+    const workers = await Promise.all(
+      [1, 2].map(() => spawnReadyWorker({ urls: { us: regions.us.connectionString } })),
+    );
     expect(await countWorkerProcesses(regions.us.pool)).toBe(2);
     expect(await countWorkerProcesses(regions.eu.pool)).toBe(0);
     for (const worker of workers) worker.kill("SIGTERM");

@@ -8,7 +8,12 @@ import type { Receiver } from "#demo/receiver/types.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
-import { endWorkers, type SpawnedWorker, type SpawnOptions, spawnReadyWorker } from "#tests/support/worker-process.ts";
+import {
+  endWorkers,
+  type SpawnedWorker,
+  type SpawnOptions,
+  spawnReadyWorker,
+} from "#tests/support/worker-process.ts";
 import { startProxy } from "#tests/support/worker-proxy.ts";
 import {
   countDeliveries,
@@ -39,19 +44,29 @@ afterEach(async () => {
 });
 afterAll(() => receiver.close());
 
-function spawnHere(env: Record<string, string> = {}, more: Partial<SpawnOptions> = {}): Promise<SpawnedWorker> {
+function spawnHere(
+  env: Record<string, string> = {},
+  more: Partial<SpawnOptions> = {},
+): Promise<SpawnedWorker> {
   return spawnReadyWorker({ urls: { us: database.connectionString }, env, ...more });
 }
 
 async function enqueue(path: string, count: number, policyOverride?: unknown): Promise<string[]> {
   const tenantId = await makeTenant(database.pool, { concurrencyLimit: 1_000 });
   const url = `${receiver.url}${path}`;
-  const destinationId = await makeDestination(database.pool, tenantId, { url, concurrencyLimit: 100, policyOverride });
+  const destinationId = await makeDestination(database.pool, tenantId, {
+    url,
+    concurrencyLimit: 100,
+    policyOverride,
+  });
   return makeDeliveries(database.pool, { tenantId, destinationId, count });
 }
 
 /** Sends the signal and returns how the process ended and how long that took. */
-async function endBy(worker: SpawnedWorker, signal: NodeJS.Signals): Promise<{ code: number | null; tookMs: number }> {
+async function endBy(
+  worker: SpawnedWorker,
+  signal: NodeJS.Signals,
+): Promise<{ code: number | null; tookMs: number }> {
   const begunAt = performance.now();
   worker.kill(signal);
   const { code } = await worker.exited;
@@ -64,24 +79,29 @@ async function nothingIsLeft(): Promise<void> {
 }
 
 describe("a stop under load", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("%s drains: exit code 0, no lease, no row of the process, every request on record", async (signal) => {
-    const worker = await spawnHere();
-    await enqueue("/ok/load?ms=40", 2_000);
-    await receiver.waitFor("load", (stats) => stats.requests >= 200);
-    const { code, tookMs } = await endBy(worker, signal);
-    expect(code).toBe(0);
-    expect(tookMs).toBeLessThan(GRACE_MS);
-    await nothingIsLeft();
-    const counts = await countDeliveries(database.pool);
-    expect(counts.ready).toBeGreaterThan(0);
-    expect(counts.delivered).toBe(receiver.stats("load").requests);
-    expect(counts.ready + counts.delivered).toBe(2_000);
-    const { rows } = await database.pool.query("SELECT count(*)::integer AS n FROM sluice.attempt WHERE kind = 'http'");
-    expect(rows[0]?.n).toBe(counts.delivered);
-    // Whoever is left is told at once, not by the next probe.
-    expect((await readWakeJob(database.pool, "us"))?.run_ms).toBeLessThanOrEqual(Date.now() + 1_000);
-    expect(worker.output()).toContain('"event":"stopped"');
-  });
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "%s drains: exit code 0, no lease, no row of the process, every request on record",
+    async (signal) => {
+      const worker = await spawnHere();
+      await enqueue("/ok/load?ms=40", 2_000);
+      await receiver.waitFor("load", (stats) => stats.requests >= 200);
+      const { code, tookMs } = await endBy(worker, signal);
+      expect(code).toBe(0);
+      expect(tookMs).toBeLessThan(GRACE_MS);
+      await nothingIsLeft();
+      const counts = await countDeliveries(database.pool);
+      expect(counts.ready).toBeGreaterThan(0);
+      expect(counts.delivered).toBe(receiver.stats("load").requests);
+      expect(counts.ready + counts.delivered).toBe(2_000);
+      const { rows } = await database.pool.query(
+        "SELECT count(*)::integer AS n FROM sluice.attempt WHERE kind = 'http'",
+      );
+      expect(rows[0]?.n).toBe(counts.delivered);
+      // Whoever is left is told at once, not by the next probe.
+      expect((await readWakeJob(database.pool, "us"))?.run_ms).toBeLessThanOrEqual(Date.now() + 1_000);
+      expect(worker.output()).toContain('"event":"stopped"');
+    },
+  );
 
   it("ends when the process that started it is gone", async () => {
     const worker = await spawnHere({}, { ipc: true });
@@ -94,16 +114,29 @@ describe("a stop under load", () => {
 describe("a stop while a receiver hangs", () => {
   it("fault 48: waits, cuts the request off, stores that the outcome is unknown, and the key is the same later", async () => {
     const worker = await spawnHere({ SLUICE_DRAIN_MS: "500" });
-    const [id = ""] = await enqueue("/never/hanging?times=1", 1, { backoff: { baseMs: 5, capMs: 5 }, retryAfter: { minMs: 5 } });
+    const [id = ""] = await enqueue("/never/hanging?times=1", 1, {
+      backoff: { baseMs: 5, capMs: 5 },
+      retryAfter: { minMs: 5 },
+    });
     await receiver.waitFor("hanging", (stats) => stats.requests === 1);
     const { code, tookMs } = await endBy(worker, "SIGTERM");
     expect(code).toBe(0);
     expect(tookMs).toBeGreaterThan(450);
     expect(tookMs).toBeLessThan(GRACE_MS);
     await nothingIsLeft();
-    expect(await readDelivery(database.pool, id)).toMatchObject({ state: "delayed", attempts: 1, failures: 0, leased: false });
+    expect(await readDelivery(database.pool, id)).toMatchObject({
+      state: "delayed",
+      attempts: 1,
+      failures: 0,
+      leased: false,
+    });
     const [attempt] = await readAttempts(database.pool, id);
-    expect(attempt).toMatchObject({ kind: "http", outcome: "shutdown", reason: "shutdown", counted_failure: false });
+    expect(attempt).toMatchObject({
+      kind: "http",
+      outcome: "shutdown",
+      reason: "shutdown",
+      counted_failure: false,
+    });
     expect(attempt?.error_detail).toBe("shutdown, outcome unknown");
     const next = await startTestWorker(database);
     await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered");
@@ -122,7 +155,9 @@ describe("a stop while a receiver hangs", () => {
     await receiver.waitFor("hanging", (stats) => stats.requests === 1);
     worker.kill("SIGTERM");
     await waitFor(async () => {
-      const { rows } = await database.pool.query("SELECT 1 FROM sluice.worker_process WHERE state = 'stopping'");
+      const { rows } = await database.pool.query(
+        "SELECT 1 FROM sluice.worker_process WHERE state = 'stopping'",
+      );
       return rows.length === 1;
     });
     const { code, tookMs } = await endBy(worker, "SIGTERM");

@@ -3,7 +3,7 @@
  * started with backoff. The dispatch job only wakes the dispatcher and returns, so graphile's own job locks (4 hours
  * after a kill) never matter. No named queue and no localQueue may be used.
  */
-import { type Runner, type Task, Logger as GraphileLogger, run, runMigrations } from "graphile-worker";
+import { Logger as GraphileLogger, type Runner, run, runMigrations, type Task } from "graphile-worker";
 import type { Pool } from "pg";
 import { DISPATCH_TASK } from "#db/queue/wake-job.ts";
 import type { Logger } from "./log.ts";
@@ -45,7 +45,8 @@ export class Supervisor {
       .join("\n");
     this.#logger = new GraphileLogger(() => (level, message) => {
       // Its messages may hold a job's error; ours are only worth a line when they are errors.
-      if (level === "error") log.warn({ event: "graphile", message: message.slice(0, 500) }, "graphile-worker");
+      if (level === "error")
+        log.warn({ event: "graphile", message: message.slice(0, 500) }, "graphile-worker");
     });
   }
 
@@ -82,12 +83,17 @@ export class Supervisor {
         });
         await this.#runner.promise;
       } catch (error) {
-        if (!this.#stopping) this.#log.warn({ event: "runner_failed", error: String(error) }, "graphile-worker's runner failed");
+        if (!this.#stopping)
+          this.#log.warn({ event: "runner_failed", error: String(error) }, "graphile-worker's runner failed");
       }
       this.#runner = null;
       if (this.#stopping) return;
-      backoffMs = performance.now() - begunAt > HEALTHY_MS ? FIRST_BACKOFF_MS : Math.min(backoffMs * 2, BACKOFF_CAP_MS);
-      this.#log.warn({ event: "runner_ended", againInMs: backoffMs }, "graphile-worker's runner ended; starting a new one");
+      backoffMs =
+        performance.now() - begunAt > HEALTHY_MS ? FIRST_BACKOFF_MS : Math.min(backoffMs * 2, BACKOFF_CAP_MS);
+      this.#log.warn(
+        { event: "runner_ended", againInMs: backoffMs },
+        "graphile-worker's runner ended; starting a new one",
+      );
       await this.#pause(backoffMs);
     }
   }

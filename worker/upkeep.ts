@@ -5,7 +5,13 @@
 import { readPolicies } from "#db/queue/configuration.ts";
 import { cancelDeleted, MAX_RECONCILE_ROWS, returnExpiredLeases } from "#db/queue/reconcile.ts";
 import { applyRetention } from "#db/queue/retention.ts";
-import { noteFailedSample, rollUpAttempts, SAMPLE_EVERY_MS, type SampleScope, sampleQueueAge } from "#db/queue/sample-queue-age.ts";
+import {
+  noteFailedSample,
+  rollUpAttempts,
+  SAMPLE_EVERY_MS,
+  type SampleScope,
+  sampleQueueAge,
+} from "#db/queue/sample-queue-age.ts";
 import { restoreWakeJob } from "#db/queue/wake-job.ts";
 import { heartbeat } from "#db/queue/worker-process.ts";
 import type { WorkerParts } from "./parts.ts";
@@ -40,7 +46,9 @@ export function startUpkeep(parts: WorkerParts, probeMs: number): Upkeep {
     const nowMs = await heartbeat(pool, { id: parts.workerId, inFlight: parts.inFlight.size, state });
     if (nowMs !== null) clock.sync(nowMs);
   });
-  const policies = repeat("policies", POLICIES_MS, async () => parts.destinations.usePolicies(await readPolicies(pool)));
+  const policies = repeat("policies", POLICIES_MS, async () =>
+    parts.destinations.usePolicies(await readPolicies(pool)),
+  );
   const others = [policies];
   beat.start(0);
   policies.start();
@@ -50,14 +58,31 @@ export function startUpkeep(parts: WorkerParts, probeMs: number): Upkeep {
     others.push(item);
     item.start(firstAfterMs);
   };
-  add(switches.probe, repeat("probe", probeMs, async () => parts.wake.raise(true)));
-  add(switches.reconciler, repeat("reconciler", RECONCILE_MS, () => reconcile(parts)));
+  add(
+    switches.probe,
+    repeat("probe", probeMs, async () => parts.wake.raise(true)),
+  );
+  add(
+    switches.reconciler,
+    repeat("reconciler", RECONCILE_MS, () => reconcile(parts)),
+  );
   for (const scope of ["class", "tenant"] as const) {
     // Twice as often as the samples, so that none is missed; the database keeps one for each moment.
-    add(switches.sampler, repeat(`sample-${scope}`, SAMPLE_EVERY_MS[scope] / 2, () => sample(parts, scope)), 0);
+    add(
+      switches.sampler,
+      repeat(`sample-${scope}`, SAMPLE_EVERY_MS[scope] / 2, () => sample(parts, scope)),
+      0,
+    );
   }
-  add(switches.sampler, repeat("roll-up", ROLL_UP_MS, () => rollUpAttempts(pool)));
-  add(switches.retention, repeat("retention", RETENTION_MS, () => retain(parts)), RETENTION_FIRST_MS);
+  add(
+    switches.sampler,
+    repeat("roll-up", ROLL_UP_MS, () => rollUpAttempts(pool)),
+  );
+  add(
+    switches.retention,
+    repeat("retention", RETENTION_MS, () => retain(parts)),
+    RETENTION_FIRST_MS,
+  );
 
   return {
     lastHeartbeatMs: () => (beat.lastOkAt === null ? null : clock.monotonicMs() - beat.lastOkAt),
@@ -81,7 +106,8 @@ async function reconcile(parts: WorkerParts): Promise<void> {
     if (total < MAX_RECONCILE_ROWS) break;
   }
   const cancelled = await cancelDeleted(pool);
-  if (cancelled > 0) log.info({ event: "cancelled", cancelled }, "deliveries of deleted destinations were cancelled");
+  if (cancelled > 0)
+    log.info({ event: "cancelled", cancelled }, "deliveries of deleted destinations were cancelled");
   if (await restoreWakeJob(pool, region, DUE_WITHOUT_JOB_MS)) {
     log.debug({ event: "wake_job_restored" }, "something is due and there was no wake-up job");
   }
@@ -102,6 +128,9 @@ async function retain(parts: WorkerParts): Promise<void> {
     parts.log.info({ event: "retention", ...result }, "retention ran");
   }
   if (result.defaultInUse.length > 0) {
-    parts.log.error({ event: "default_partition_in_use", partitions: result.defaultInUse }, "rows fell outside all daily partitions");
+    parts.log.error(
+      { event: "default_partition_in_use", partitions: result.defaultInUse },
+      "rows fell outside all daily partitions",
+    );
   }
 }

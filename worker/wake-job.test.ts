@@ -76,10 +76,14 @@ describe("the wake-up job", () => {
   it("moves to a due time that is earlier than the one it stands at", async () => {
     await start();
     await enqueue("/ok/far", 3_600_000);
-    await waitFor(async () => ((await readWakeJob(database.pool, "us"))?.run_ms ?? 0) > Date.now() + 3_000_000);
+    await waitFor(
+      async () => ((await readWakeJob(database.pool, "us"))?.run_ms ?? 0) > Date.now() + 3_000_000,
+    );
     const [near = ""] = await enqueue("/ok/near", 600_000);
     const dueMs = (await readDelivery(database.pool, near)).due_ms;
-    await waitFor(async () => Math.abs(((await readWakeJob(database.pool, "us"))?.run_ms ?? 0) - dueMs) < 1_000);
+    await waitFor(
+      async () => Math.abs(((await readWakeJob(database.pool, "us"))?.run_ms ?? 0) - dueMs) < 1_000,
+    );
   });
 });
 
@@ -89,7 +93,9 @@ describe("a wake-up that is lost", () => {
     const ids = await enqueue("/ok/forgotten", 1_500, 5);
     await waitFor(async () => (await readWakeJob(database.pool, "us")) !== null);
     await database.pool.query("DELETE FROM graphile_worker._private_jobs");
-    await waitFor(async () => (await Promise.all(ids.map(isDelivered))).every(Boolean), { timeoutMs: LONG_MS });
+    await waitFor(async () => (await Promise.all(ids.map(isDelivered))).every(Boolean), {
+      timeoutMs: LONG_MS,
+    });
     expect(first.captured.text()).not.toContain("dispatch_failed");
   });
 
@@ -97,7 +103,9 @@ describe("a wake-up that is lost", () => {
     await start({ off: ["probe", "timers", "listen"] });
     const ids = await enqueue("/ok/restored", 1_000, 3);
     await database.pool.query("DELETE FROM graphile_worker._private_jobs");
-    await waitFor(async () => (await Promise.all(ids.map(isDelivered))).every(Boolean), { timeoutMs: LONG_MS });
+    await waitFor(async () => (await Promise.all(ids.map(isDelivered))).every(Boolean), {
+      timeoutMs: LONG_MS,
+    });
     expect(receiver.stats("restored").requests).toBe(3);
   });
 
@@ -113,7 +121,9 @@ describe("a wake-up that is lost", () => {
         ),
       );
     }
-    await waitFor(async () => (await Promise.all(ids.map(isDelivered))).every(Boolean), { timeoutMs: LONG_MS });
+    await waitFor(async () => (await Promise.all(ids.map(isDelivered))).every(Boolean), {
+      timeoutMs: LONG_MS,
+    });
     expect(receiver.stats("ticks")).toMatchObject({ requests: 20, distinctKeys: 20, effects: 20 });
   });
 });
@@ -122,7 +132,9 @@ describe("graphile-worker's runner", () => {
   it("fault 49: is started again when its connections were ended, and then carries a wait alone", async () => {
     const worker = await start({ off: ["probe", "timers", "reconciler"] });
     expect(await terminateSessions(database.pool, "sluice-worker-us%")).toBeGreaterThan(1);
-    await waitFor(() => worker.captured.text().includes("hint_connection_lost"), { what: "the loss to be noticed" });
+    await waitFor(() => worker.captured.text().includes("hint_connection_lost"), {
+      what: "the loss to be noticed",
+    });
     const [id = ""] = await enqueue("/429/seconds/2/again?times=1");
     await database.pool.query("NOTIFY sluice_wake");
     await waitFor(

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
-import { captureLog } from "#tests/support/worker-run.ts";
 import { terminateSessions } from "#tests/support/worker-rows/sql.ts";
+import { captureLog } from "#tests/support/worker-run.ts";
 import { DueTimer, HintListener, MAX_TIMER_MS, WAKE_CHANNEL, WakeSignal } from "./wake.ts";
 
 describe("WakeSignal", () => {

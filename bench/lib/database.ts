@@ -62,7 +62,12 @@ async function openServer(): Promise<{ url: string; pid: number | null; stop(): 
   if (given !== null) return { url: given, pid: null, stop: async () => {} };
   const dataDir = mkdtempSync(path.join(tmpdir(), "sluice-bench-"));
   rmSync(dataDir, { recursive: true });
-  const settings = { binDir: path.join(embeddedNativeDir(), "bin"), dataDir, port: await findFreePort(), settings: SETTINGS };
+  const settings = {
+    binDir: path.join(embeddedNativeDir(), "bin"),
+    dataDir,
+    port: await findFreePort(),
+    settings: SETTINGS,
+  };
   await prepareDataDirectory(settings);
   const running = await startServer(settings);
   return {

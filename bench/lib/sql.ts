@@ -15,7 +15,11 @@ export interface BenchTenant {
 }
 
 /** One tenant whose caps do not bind; each destination has its own path at the receiver. */
-export async function makeBenchTenant(pool: Pool, receiverUrl: string, destinations: number): Promise<BenchTenant> {
+export async function makeBenchTenant(
+  pool: Pool,
+  receiverUrl: string,
+  destinations: number,
+): Promise<BenchTenant> {
   const nowMs = Date.now();
   const tenantId = uuidV7(nowMs, randomBytes);
   const destinationIds = Array.from({ length: destinations }, () => uuidV7(nowMs, randomBytes));
@@ -34,13 +38,20 @@ export async function makeBenchTenant(pool: Pool, receiverUrl: string, destinati
 }
 
 /** Inserts deliveries round robin over the destinations, all due now. */
-export async function fillDeliveries(pool: Pool, tenant: BenchTenant, count: number, body: Buffer): Promise<void> {
+export async function fillDeliveries(
+  pool: Pool,
+  tenant: BenchTenant,
+  count: number,
+  body: Buffer,
+): Promise<void> {
   const hash = createHash("sha256").update(body).digest();
   for (let from = 0; from < count; from += CHUNK_ROWS) {
     const size = Math.min(CHUNK_ROWS, count - from);
     const nowMs = Date.now();
     const ids = Array.from({ length: size }, () => uuidV7(nowMs, randomBytes)).sort();
-    const destinations = ids.map((_, index) => tenant.destinationIds[(from + index) % tenant.destinationIds.length]);
+    const destinations = ids.map(
+      (_, index) => tenant.destinationIds[(from + index) % tenant.destinationIds.length],
+    );
     await pool.query(
       `WITH i AS MATERIALIZED (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS u(id, destination_id)),
        p AS (INSERT INTO sluice.payload (id, region, body, content_type, size_bytes)
@@ -68,6 +79,8 @@ export async function anyLeft(pool: Pool): Promise<boolean> {
 
 /** Empties the tables of the run before, so that rounds are alike. */
 export async function clearRun(pool: Pool): Promise<void> {
-  await pool.query("TRUNCATE sluice.delivery, sluice.payload, sluice.delivery_key, sluice.attempt, sluice.delivery_archive");
+  await pool.query(
+    "TRUNCATE sluice.delivery, sluice.payload, sluice.delivery_key, sluice.attempt, sluice.delivery_archive",
+  );
   await pool.query("CHECKPOINT");
 }

@@ -4,9 +4,9 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Agent } from "undici";
+import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { uuidV7 } from "#domain/ids.ts";
 import { prepareSecret } from "#domain/signature.ts";
-import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { requestHeaders } from "#worker/request.ts";
 import { BENCH_SECRET } from "../lib/sql.ts";
 
@@ -31,7 +31,9 @@ export async function bareLoop(settings: BareLoopSettings): Promise<number> {
     plainSignatureHeader: null,
   };
   const nowMs = Date.now();
-  const deliveries = Array.from({ length: settings.requests }, () => envelope(uuidV7(nowMs, randomBytes), settings.body));
+  const deliveries = Array.from({ length: settings.requests }, () =>
+    envelope(uuidV7(nowMs, randomBytes), settings.body),
+  );
   let next = 0;
   const begunAt = performance.now();
   const worker = async () => {

@@ -10,7 +10,15 @@ import { startWorker } from "#worker/start-worker.ts";
 import type { BenchOptions } from "../config.ts";
 import { readCpu } from "../lib/cpu.ts";
 import { type BenchDatabase, openBenchDatabase } from "../lib/database.ts";
-import { anyLeft, BENCH_KEYRING, type BenchTenant, clearRun, fillDeliveries, makeBenchTenant, setDraining } from "../lib/sql.ts";
+import {
+  anyLeft,
+  BENCH_KEYRING,
+  type BenchTenant,
+  clearRun,
+  fillDeliveries,
+  makeBenchTenant,
+  setDraining,
+} from "../lib/sql.ts";
 import { median, round } from "../lib/stats.ts";
 import { bareLoop } from "./bare-loop.ts";
 
@@ -37,7 +45,14 @@ export async function drain(options: BenchOptions) {
     const body = jsonBody(options.bodyBytes);
     const tenant = await makeBenchTenant(database.pool, receiver.url, options.destinations);
     const loop = (requests: number, concurrency: number) =>
-      bareLoop({ client, receiverUrl: receiver.url, requests, destinations: options.destinations, body, concurrency });
+      bareLoop({
+        client,
+        receiverUrl: receiver.url,
+        requests,
+        destinations: options.destinations,
+        body,
+        concurrency,
+      });
     const concurrency = await bestConcurrency(loop);
     // One unmeasured round of each warms code and caches.
     await drainOnce(options, database, tenant, receiver, body);
@@ -56,7 +71,9 @@ export async function drain(options: BenchOptions) {
   }
 }
 
-async function bestConcurrency(loop: (requests: number, concurrency: number) => Promise<number>): Promise<number> {
+async function bestConcurrency(
+  loop: (requests: number, concurrency: number) => Promise<number>,
+): Promise<number> {
   await loop(CALIBRATION_REQUESTS, 64);
   let best = { concurrency: 1, rate: 0 };
   for (const concurrency of CONCURRENCIES) {
@@ -104,7 +121,9 @@ async function drainOnce(
       perSecond: (options.deliveries / tookMs) * 1_000,
       nodeMs: (after.nodeMs - cpu.nodeMs) / options.deliveries,
       postgresMs:
-        after.postgresMs === null || cpu.postgresMs === null ? null : (after.postgresMs - cpu.postgresMs) / options.deliveries,
+        after.postgresMs === null || cpu.postgresMs === null
+          ? null
+          : (after.postgresMs - cpu.postgresMs) / options.deliveries,
     };
   } finally {
     await worker.stop();
@@ -120,7 +139,9 @@ async function untilDrained(pool: BenchDatabase["pool"], begunAt: number): Promi
 
 function check(requests: number, effects: number, deliveries: number): void {
   if (requests !== deliveries || effects !== deliveries) {
-    throw new Error(`the receiver saw ${requests} requests and ${effects} effects for ${deliveries} deliveries`);
+    throw new Error(
+      `the receiver saw ${requests} requests and ${effects} effects for ${deliveries} deliveries`,
+    );
   }
 }
 
@@ -151,6 +172,9 @@ function report(
     ratioToLoop: round(median(runs.map((run, index) => run.perSecond / (loops[index] ?? Number.NaN))), 3),
     nodeCpuMsPerDelivery: round(median(runs.map((run) => run.nodeMs)), 3),
     postgresCpuMsPerDelivery: postgres.length === 0 ? null : round(median(postgres), 3),
-    each: runs.map((run, index) => ({ sluice: round(run.perSecond), loop: round(loops[index] ?? Number.NaN) })),
+    each: runs.map((run, index) => ({
+      sluice: round(run.perSecond),
+      loop: round(loops[index] ?? Number.NaN),
+    })),
   };
 }

@@ -23,7 +23,11 @@ export async function latency(options: BenchOptions) {
   const count = options.perSecond * options.seconds;
   const receiver = await spawnReceiver(["--records", String(count * 2), "--no-hash"]);
   const database = await openBenchDatabase();
-  const writers = createPool({ connectionString: database.url, max: WRITER_POOL_MAX, applicationName: "sluice-bench-writer" });
+  const writers = createPool({
+    connectionString: database.url,
+    max: WRITER_POOL_MAX,
+    applicationName: "sluice-bench-writer",
+  });
   const prisma = createPrisma(writers, { statementName: outboxStatementName });
   const hinter = createHinter({ connectionString: database.url });
   const tenant = await makeBenchTenant(database.pool, receiver.url, DESTINATIONS);
@@ -80,7 +84,11 @@ export async function latency(options: BenchOptions) {
 }
 
 /** Starts `count` pieces of work at an even rate and waits for all. */
-async function atRate(count: number, perSecond: number, work: (index: number) => Promise<void>): Promise<void> {
+async function atRate(
+  count: number,
+  perSecond: number,
+  work: (index: number) => Promise<void>,
+): Promise<void> {
   const begunAt = performance.now();
   const running: Promise<void>[] = [];
   for (let index = 0; index < count; index++) {

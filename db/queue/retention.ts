@@ -40,9 +40,14 @@ export interface RetentionResult {
 }
 
 /** One pass. Safe to run in several processes at once. */
-export async function applyRetention(pool: Pool, days: RetentionDays = DEFAULT_RETENTION): Promise<RetentionResult> {
+export async function applyRetention(
+  pool: Pool,
+  days: RetentionDays = DEFAULT_RETENTION,
+): Promise<RetentionResult> {
   const created = await withLock(pool, async (client) => {
-    const made = await client.query<{ name: string }>("SELECT * FROM sluice.ensure_partitions($1) AS name", [DAYS_AHEAD]);
+    const made = await client.query<{ name: string }>("SELECT * FROM sluice.ensure_partitions($1) AS name", [
+      DAYS_AHEAD,
+    ]);
     return made.rows.map((row) => row.name);
   });
   const dropped: string[] = [];

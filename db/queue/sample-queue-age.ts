@@ -59,7 +59,12 @@ export async function sampleQueueAge(pool: Queryable, scope: SampleScope): Promi
 }
 
 /** Notes that a sampling failed, so that a gap has a reason. */
-export async function noteFailedSample(pool: Queryable, region: Region, scope: SampleScope, error: string): Promise<void> {
+export async function noteFailedSample(
+  pool: Queryable,
+  region: Region,
+  scope: SampleScope,
+  error: string,
+): Promise<void> {
   await pool.query(
     `INSERT INTO sluice.sample_run (at, scope, region, ok, error, took_ms) VALUES (clock_timestamp(), $1, $2, false, $3, 0)
      ON CONFLICT (scope, at) DO NOTHING`,

@@ -13,7 +13,9 @@ export interface WorkerProcess {
 
 /** Adds the row; a row of a process that has not been heard of for a day goes. */
 export async function registerWorker(pool: Queryable, worker: WorkerProcess): Promise<void> {
-  await pool.query("DELETE FROM sluice.worker_process WHERE heartbeat_at < clock_timestamp() - interval '1 day'");
+  await pool.query(
+    "DELETE FROM sluice.worker_process WHERE heartbeat_at < clock_timestamp() - interval '1 day'",
+  );
   await pool.query(
     "INSERT INTO sluice.worker_process (id, region, host, pid, version, slots) VALUES ($1, $2, $3, $4, $5, $6)",
     [worker.id, worker.region, worker.host, worker.pid, worker.version, worker.slots],

@@ -5,8 +5,8 @@ export {
   makeDeliveries,
   makeDestination,
   makeTenant,
-  type TenantOptions,
   TEST_KEYRING,
   TEST_SECRET_KEYS,
   TEST_SIGNING_SECRET,
+  type TenantOptions,
 } from "./sql.ts";

@@ -54,11 +54,15 @@ const running = new Map<ChildProcess, Promise<WorkerExit>>();
 export function spawnWorker(options: SpawnOptions): SpawnedWorker {
   const args = options.args ?? ["--region", options.region ?? "us", "--health-port", "0"];
   const imports = (options.imports ?? []).flatMap((module) => ["--import", module]);
-  const child = spawn(process.execPath, [...imports, path.join(ROOT, "cli", "sluice.ts"), "worker", ...args], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe", ...(options.ipc ? (["ipc"] as const) : [])],
-    env: environment(options),
-  });
+  const child = spawn(
+    process.execPath,
+    [...imports, path.join(ROOT, "cli", "sluice.ts"), "worker", ...args],
+    {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "pipe", ...(options.ipc ? (["ipc"] as const) : [])],
+      env: environment(options),
+    },
+  );
   const out = collect(child.stdout);
   const err = collect(child.stderr);
   const exited = endOf(child, [out.ended, err.ended]);
