@@ -74,6 +74,7 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     `${ID}, (SELECT id FROM sluice.tenant LIMIT 1), 'd', 'http://x', '\\x00'`,
   ],
   destination_state: ["destination_id", ID],
+  destination_rate: ["destination_id, rate_tat", `${ID}, clock_timestamp()`],
   operator_action: [
     "id, actor, actor_role, action, target_kind, target_id, reason, result, correlation_id",
     `${ID}, 'ann', 'operator', 'pause', 'tenant', 'x', 'test', 'done', 'c'`,
@@ -89,7 +90,7 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     "batch_id, delivery_id, dead_letter_version",
     `(SELECT id FROM sluice.replay_batch LIMIT 1), ${ID}, 1`,
   ],
-  sample_run: ["at, scope, ok, took_ms", "clock_timestamp(), 'class', true, 1"],
+  sample_run: ["at, scope, ok", "clock_timestamp(), 'class', true"],
   tenant: ["id, slug, name", `${ID}, ${ID}::text, 't'`],
   worker_process: ["id, host, pid, version, slots", `${ID}, 'h', 1, '1', 1`],
 };

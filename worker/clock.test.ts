@@ -20,6 +20,19 @@ describe("DatabaseClock", () => {
     expect(clock.nowMs()).toBe(9_000);
   });
 
+  it("LEASE-8 is not set back by a reading that was long on its way, but follows a database whose clock was set", () => {
+    let monotonicMs = 0;
+    const clock = new DatabaseClock(() => monotonicMs);
+    clock.sync(50_000);
+    monotonicMs = 1_000;
+    // Taken at 50,900 by the database, a tenth of a second late.
+    clock.sync(50_900);
+    expect(clock.nowMs()).toBe(51_000);
+    monotonicMs = 12_000;
+    clock.sync(20_000);
+    expect(clock.nowMs()).toBe(20_000);
+  });
+
   it("refuses to guess before the first reading", () => {
     expect(() => new DatabaseClock(() => 0).nowMs()).toThrow(/not been read/);
   });

@@ -3,17 +3,29 @@
  * never asked, so a worker whose clock is minutes wrong decides the same. The reading is a lower bound: it was taken
  * before its reply arrived, so nothing that waits for it can happen early.
  */
+
+/** How long the best reading stays before any newer one takes its place (a database whose clock was set). */
+const KEEP_BEST_MS = 10_000;
+
 export class DatabaseClock {
   #offsetMs: number | null = null;
+  #syncedAt = 0;
   readonly #monotonicMs: () => number;
 
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Takes over a reading of the database's time that has just arrived. */
+  /**
+   * Takes over a reading of the database's time that has just arrived. Of the readings of the last seconds the best
+   * stays: one that was long on its way would set the clock back.
+   */
   sync(databaseMs: number): void {
-    this.#offsetMs = databaseMs - this.#monotonicMs();
+    const now = this.#monotonicMs();
+    const offsetMs = databaseMs - now;
+    if (this.#offsetMs !== null && offsetMs < this.#offsetMs && now - this.#syncedAt < KEEP_BEST_MS) return;
+    this.#offsetMs = offsetMs;
+    this.#syncedAt = now;
   }
 
   /** Milliseconds since the epoch, by the database. */

@@ -16,13 +16,12 @@ export const MAX_TEXT_CHARS = 500;
 const MAX_CONTENT_TYPE_CHARS = 255;
 const MESSAGE_BYTES = 200;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+
 /** Whatever came from outside -> text that Postgres takes and a page can show. */
 export function cleanText(text: string, maxChars: number): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
-  return text
-    .slice(0, maxChars)
-    .toWellFormed()
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, "\ufffd");
+  return text.slice(0, maxChars).toWellFormed().replace(CONTROL, "\ufffd");
 }
 
 export function toFinishRow(

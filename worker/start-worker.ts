@@ -8,6 +8,7 @@ import type { Pool } from "pg";
 import { createPool } from "#db/pool.ts";
 import { readPolicies } from "#db/queue/configuration.ts";
 import { nextDue } from "#db/queue/discover.ts";
+import { withQueueSession } from "#db/queue/session.ts";
 import { writeWakeJob } from "#db/queue/wake-job.ts";
 import { registerWorker, removeWorker } from "#db/queue/worker-process.ts";
 import { assertRegion } from "#db/regions.ts";
@@ -63,7 +64,7 @@ export async function startWorker(
   const id = uuidV7(Date.now(), systemRandomBytes);
   const log = extras.log ?? createLog(settings.logLevel, { region: settings.region, worker: id });
   const pool = createPool({
-    connectionString: settings.connectionString,
+    connectionString: withQueueSession(settings.connectionString),
     max: POOL_MAX,
     applicationName: `sluice-worker-${settings.region}`,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,

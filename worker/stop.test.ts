@@ -168,6 +168,25 @@ describe("a stop while a receiver hangs", () => {
   });
 });
 
+describe("a stop while the database hangs", () => {
+  it("ends all the same, with another exit code, and its leases end by themselves", async () => {
+    const proxy = await startProxy(database.connectionString);
+    try {
+      const worker = await spawnHere({ SLUICE_DRAIN_MS: "500" }, { urls: { us: proxy.connectionString } });
+      await enqueue("/ok/frozen?ms=500", 3);
+      await receiver.waitFor("frozen", (stats) => stats.requests === 3);
+      proxy.freeze();
+      await receiver.waitFor("frozen", (stats) => stats.finished === 3);
+      const { code, tookMs } = await endBy(worker, "SIGTERM");
+      expect(code).toBe(1);
+      expect(tookMs).toBeLessThan(GRACE_MS);
+      expect(await countDeliveries(database.pool)).toMatchObject({ leased: 3 });
+    } finally {
+      await proxy.close();
+    }
+  });
+});
+
 describe("a stop while the database is away", () => {
   it("ends in time, and what could not be recorded comes back by its lease", async () => {
     const proxy = await startProxy(database.connectionString);

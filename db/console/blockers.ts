@@ -57,7 +57,7 @@ export const BLOCKER_COLUMNS = `
   least(coalesce(x.concurrency_limit, rc.default_destination_concurrency), s.adaptive_limit) AS destination_limit,
   coalesce(dl.n, 0)::integer AS destination_in_flight,
   s.hold_until, s.hold_why, s.hold_status, s.probing,
-  x.rate_per_second::double precision AS rate_per_second, x.rate_burst, s.rate_tat,
+  x.rate_per_second::double precision AS rate_per_second, x.rate_burst, r.rate_tat,
   rb.state IN ('canary', 'running') AS replay_running`;
 
 /** Joins for rows named `d` with tenant_id, destination_id and replay_batch_id. $1 is the time of the answer. */
@@ -68,6 +68,7 @@ export const BLOCKER_JOINS = `
   LEFT JOIN sluice.tenant t ON t.id = d.tenant_id
   LEFT JOIN sluice.destination x ON x.id = d.destination_id
   LEFT JOIN sluice.destination_state s ON s.destination_id = d.destination_id
+  LEFT JOIN sluice.destination_rate r ON r.destination_id = d.destination_id
   LEFT JOIN sluice.replay_batch rb ON rb.id = d.replay_batch_id
   LEFT JOIN (SELECT destination_id, count(*) AS n FROM sluice.delivery
               WHERE state = 'leased' AND lease_until > $1 GROUP BY 1) dl ON dl.destination_id = d.destination_id

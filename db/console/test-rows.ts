@@ -80,8 +80,9 @@ export async function addDelivery(pool: Pool, region: Region, fields: DeliveryFi
   );
   await pool.query(
     `INSERT INTO sluice.delivery (id, region, tenant_id, destination_id, payload_id, payload_bytes, event_type,
-                                  idempotency_key, service_class, due_at)
-     VALUES ($1, $2, $3, $4, $5, $6, 'hold.released', $7, $8, clock_timestamp() + $9 * interval '1 second')`,
+                                  idempotency_key, service_class, first_due_at, due_at)
+     SELECT $1, $2, $3, $4, $5, $6, 'hold.released', $7, $8, due, due
+       FROM (SELECT clock_timestamp() + $9 * interval '1 second' AS due) t`,
     [
       id,
       region,
@@ -147,10 +148,10 @@ export async function addSample(
   sample: { secondsAgo: number; firstAttemptMs: number; dueMs: number },
 ): Promise<void> {
   const at = new Date(Date.now() - sample.secondsAgo * 1_000);
-  await pool.query(
-    "INSERT INTO sluice.sample_run (at, scope, region, ok, took_ms) VALUES ($1, 'class', $2, true, 1)",
-    [at, region],
-  );
+  await pool.query("INSERT INTO sluice.sample_run (at, scope, region, ok) VALUES ($1, 'class', $2, true)", [
+    at,
+    region,
+  ]);
   await pool.query(
     `INSERT INTO sluice.queue_sample (at, scope, service_class, region, first_attempt_age_ms, due_count, due_age_ms, held_count,
                                       held_age_ms, gated_count, ready, delayed, in_flight, dead)

@@ -221,7 +221,7 @@ describe("FAIR-1 two claimers at once (fault 2)", () => {
 const SLOW = 0.1;
 async function passSeconds(place: Place, seconds: number): Promise<void> {
   await database.pool.query(
-    "UPDATE sluice.destination_state SET rate_tat = rate_tat - $2::float8 * interval '1 second' WHERE destination_id = $1",
+    "UPDATE sluice.destination_rate SET rate_tat = rate_tat - $2::float8 * interval '1 second' WHERE destination_id = $1",
     [place.destinationId, seconds],
   );
 }
@@ -248,7 +248,7 @@ describe("FAIR-1 the rate of a destination", () => {
     const taken = await claim(database.pool, request([{ ...place, wanted: 5 }]));
     expect(taken.ids).toHaveLength(2);
     const state = await database.pool.query<{ ahead: number }>(
-      "SELECT extract(epoch FROM rate_tat - $2)::float8 AS ahead FROM sluice.destination_state WHERE destination_id = $1",
+      "SELECT extract(epoch FROM rate_tat - $2)::float8 AS ahead FROM sluice.destination_rate WHERE destination_id = $1",
       [place.destinationId, new Date(taken.claimedAtMs)],
     );
     expect(state.rows[0]?.ahead).toBeCloseTo(20, 1);
@@ -308,7 +308,7 @@ describe("FAIR-1 the rate of a destination", () => {
         await makeDeliveries(database.pool, { ...place, count: burst + 1 });
         const tatMs = Math.floor(await databaseNowMs(database.pool)) + aheadMs;
         await database.pool.query(
-          "INSERT INTO sluice.destination_state (destination_id, region, rate_tat) VALUES ($1, 'us', to_timestamp($2::float8 / 1000))",
+          "INSERT INTO sluice.destination_rate (destination_id, region, rate_tat) VALUES ($1, 'us', to_timestamp($2::float8 / 1000))",
           [destinationId, tatMs],
         );
         const taken = await claim(database.pool, request([{ ...place, wanted: burst + 1 }]));
@@ -341,11 +341,31 @@ describe("FAIR-1 the rate of a destination", () => {
     const other = await makePlace(database.pool);
     for (const each of [place, other]) await makeDeliveries(database.pool, each);
     await database.pool.query(
-      "INSERT INTO sluice.destination_state (destination_id, region, rate_tat) VALUES ($1, 'us', clock_timestamp() + interval '3 years')",
+      "INSERT INTO sluice.destination_rate (destination_id, region, rate_tat) VALUES ($1, 'us', clock_timestamp() + interval '3 years')",
       [place.destinationId],
     );
     const entries = [place, other].map((each) => ({ ...each, wanted: 1 }));
     expect((await takes(entries))[1]).toBe(1);
+  });
+
+  it("does not wait for somebody who holds the destination's state row: the claim lock is in its hand", async () => {
+    const place = await makePlace(database.pool, { ratePerSecond: 10, rateBurst: 2 });
+    await makeDeliveries(database.pool, { ...place, count: 2 });
+    await database.pool.query(
+      "INSERT INTO sluice.destination_state (destination_id, region) VALUES ($1, 'us')",
+      [place.destinationId],
+    );
+    const holder = await database.pool.connect();
+    try {
+      await holder.query("BEGIN");
+      await holder.query("SELECT 1 FROM sluice.destination_state WHERE destination_id = $1 FOR UPDATE", [
+        place.destinationId,
+      ]);
+      expect(await takes([{ ...place, wanted: 2 }])).toEqual([2]);
+    } finally {
+      await holder.query("ROLLBACK");
+      holder.release();
+    }
   });
 });
 

@@ -200,12 +200,12 @@ describe("ID-11 ID-13 keys", () => {
 describe("samples, roll-ups and stored answers", () => {
   it("are removed past their time, all of them in one pass and in chunks", async () => {
     await database.pool.query(
-      `INSERT INTO sluice.sample_run (at, scope, region, ok, took_ms)
-       SELECT now() - interval '8 days' - n * interval '5 seconds', 'class', 'us', true, 0 FROM generate_series(1, $1::integer) n`,
+      `INSERT INTO sluice.sample_run (at, scope, region, ok)
+       SELECT now() - interval '8 days' - n * interval '5 seconds', 'class', 'us', true FROM generate_series(1, $1::integer) n`,
       [MAX_CHUNK_ROWS + 10],
     );
     await database.pool.query(
-      `INSERT INTO sluice.sample_run (at, scope, region, ok, took_ms) VALUES (now() - interval '6 days', 'class', 'us', true, 0)`,
+      `INSERT INTO sluice.sample_run (at, scope, region, ok) VALUES (now() - interval '6 days', 'class', 'us', true)`,
     );
     await database.pool.query(
       `INSERT INTO sluice.queue_sample SELECT now() - d * interval '1 day', 'class', NULL, 'urgent', 'us', 0,0,0,0,0,0,0,0,0,0 FROM unnest(ARRAY[6, 8]) d`,

@@ -16,8 +16,8 @@ const MAX_ERROR_CHARS = 200;
 const SAMPLE = `
   WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now),
   run AS (
-    INSERT INTO sluice.sample_run (at, scope, region, ok, took_ms)
-    SELECT date_bin($2::float8 * interval '1 millisecond', (SELECT now FROM clock), 'epoch'), $1, rc.region, true, 0 FROM sluice.region_control rc
+    INSERT INTO sluice.sample_run (at, scope, region, ok)
+    SELECT date_bin($2::float8 * interval '1 millisecond', (SELECT now FROM clock), 'epoch'), $1, rc.region, true FROM sluice.region_control rc
     ON CONFLICT (scope, at) DO NOTHING RETURNING at, region),
   age AS MATERIALIZED (
     SELECT q.* FROM run CROSS JOIN LATERAL sluice.queue_age((SELECT now FROM clock)) q),
@@ -66,7 +66,7 @@ export async function noteFailedSample(
   error: string,
 ): Promise<void> {
   await pool.query(
-    `INSERT INTO sluice.sample_run (at, scope, region, ok, error, took_ms) VALUES (clock_timestamp(), $1, $2, false, $3, 0)
+    `INSERT INTO sluice.sample_run (at, scope, region, ok, error) VALUES (clock_timestamp(), $1, $2, false, $3)
      ON CONFLICT (scope, at) DO NOTHING`,
     [scope, region, error.slice(0, MAX_ERROR_CHARS)],
   );
@@ -84,7 +84,7 @@ const ROLL_UP = `
   INSERT INTO sluice.attempt_rollup AS r (minute, tenant_id, destination_id, service_class, outcome, decision, region, attempts, first_attempts,
                                           duration_sum_ms, duration_max_ms, duration_p95_ms)
   SELECT t.minute, c.* FROM touched t CROSS JOIN LATERAL (
-    SELECT a.tenant_id, a.destination_id, a.service_class, a.outcome, a.decision, a.region, count(*), count(*) FILTER (WHERE a.number = 1),
+    SELECT a.tenant_id, a.destination_id, a.service_class, a.outcome, a.decision, a.region, count(*), count(*) FILTER (WHERE a.number = 1 AND a.kind = 'http'),
            sum(a.duration_ms), max(a.duration_ms), percentile_disc(0.95) WITHIN GROUP (ORDER BY a.duration_ms)
       FROM sluice.attempt a
      WHERE a.started_at >= t.minute AND a.started_at < t.minute + interval '1 minute'

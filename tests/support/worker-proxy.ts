@@ -16,6 +16,10 @@ export interface DatabaseProxy {
   /** Cuts every connection and refuses new ones until `open`. */
   shut(): void;
   open(): void;
+  /** Forwards nothing any more and closes nothing, for good: a network that swallows everything. */
+  freeze(): void;
+  /** Forwards nothing any more and closes nothing: a network that swallows everything. For good. */
+  freeze(): void;
   /** Connections at the moment. */
   connections(): number;
   close(): Promise<void>;
@@ -35,12 +39,13 @@ interface ProxyState {
   readonly pairs: Set<Pair>;
   trap: Trap | null;
   shut: boolean;
+  frozen: boolean;
 }
 
 /** Listens on a free port of 127.0.0.1 and forwards to the server of the URL. */
 export async function startProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
-  const state: ProxyState = { pairs: new Set(), trap: null, shut: false };
+  const state: ProxyState = { pairs: new Set(), trap: null, shut: false, frozen: false };
   const listener = createServer((client) => {
     if (state.shut) client.destroy();
     else forward(client, connect({ host: target.hostname, port: Number(target.port || "5432") }), state);
@@ -65,6 +70,9 @@ export async function startProxy(databaseUrl: string): Promise<DatabaseProxy> {
     open() {
       state.shut = false;
     },
+    freeze() {
+      state.frozen = true;
+    },
     connections: () => state.pairs.size,
     async close() {
       shut();
@@ -80,6 +88,7 @@ function forward(client: Socket, server: Socket, state: ProxyState): void {
   state.pairs.add(pair);
   let armed: Trap | null = null;
   client.on("data", (chunk: Buffer) => {
+    if (state.frozen) return;
     if (state.trap !== null && chunk.includes(state.trap.text)) {
       armed = state.trap;
       state.trap = null;
@@ -87,6 +96,7 @@ function forward(client: Socket, server: Socket, state: ProxyState): void {
     server.write(chunk);
   });
   server.on("data", (chunk: Buffer) => {
+    if (state.frozen) return;
     if (armed === null) {
       client.write(chunk);
       return;

@@ -77,8 +77,6 @@ CREATE TABLE sluice.destination_state (
   hold_delivery_id uuid,
   probing boolean NOT NULL DEFAULT false,
   consecutive_gates integer NOT NULL DEFAULT 0 CHECK (consecutive_gates >= 0),
-  -- GCRA theoretical arrival time; spent by the claim, in database time.
-  rate_tat timestamptz,
   adaptive_limit integer CHECK (adaptive_limit > 0),
   adaptive_safe_limit integer CHECK (adaptive_safe_limit > 0),
   adaptive_pinned boolean NOT NULL DEFAULT false,
@@ -91,6 +89,15 @@ CREATE TABLE sluice.destination_state (
 SELECT sluice.pin_region('destination_state');
 -- The next gate to open, for the region's wake-up.
 CREATE INDEX destination_state_hold ON sluice.destination_state (hold_until) WHERE hold_until IS NOT NULL;
+
+-- GCRA theoretical arrival time of a rate-limited destination, in database time. A table of its own that only claims
+-- write: a claim must never wait, with the claim lock in its hand, for somebody who holds a row of destination_state.
+CREATE TABLE sluice.destination_rate (
+  destination_id uuid PRIMARY KEY,
+  region text NOT NULL,
+  rate_tat timestamptz NOT NULL
+) WITH (fillfactor = 50);
+SELECT sluice.pin_region('destination_rate');
 
 -- Retry and limit policies are data, versioned; the newest row of a class is in force.
 CREATE TABLE sluice.policy (

@@ -21,7 +21,7 @@ LANGUAGE sql STABLE AS $$
          CASE WHEN w.held_why IS NULL AND w.gate_until IS NOT NULL THEN g.due_count ELSE 0 END,
          g.ready, g.delayed, g.in_flight
     FROM (SELECT d.tenant_id, d.destination_id, d.service_class,
-                 min(d.due_at) FILTER (WHERE d.lane = 'first' AND d.due_at <= p_now) AS first_due_at,
+                 min(d.first_due_at) FILTER (WHERE d.lane = 'first' AND d.first_due_at <= p_now) AS first_due_at,
                  count(*) FILTER (WHERE d.state <> 'leased' AND d.due_at <= p_now) AS due_count,
                  min(d.due_at) FILTER (WHERE d.state <> 'leased' AND d.due_at <= p_now) AS due_since,
                  count(*) FILTER (WHERE d.state = 'ready') AS ready,
@@ -48,7 +48,6 @@ CREATE TABLE sluice.sample_run (
   region text NOT NULL,
   ok boolean NOT NULL,
   error text,
-  took_ms integer NOT NULL CHECK (took_ms >= 0),
   PRIMARY KEY (scope, at)
 );
 SELECT sluice.pin_region('sample_run');

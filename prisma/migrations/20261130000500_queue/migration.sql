@@ -53,9 +53,9 @@ BEGIN
                 WHEN x.disabled_at IS NOT NULL THEN 'destination_disabled'
                 WHEN s.hold_until > v_now THEN 'gate' END AS blocker,
            s.hold_until, t.pause_until AS tenant_pause_until, x.pause_until AS destination_pause_until,
-           x.rate_per_second, x.rate_burst, s.rate_tat AS stored_tat,
+           x.rate_per_second, x.rate_burst, r.rate_tat AS stored_tat,
            -- Never further ahead than a full burst: a raised rate counts at once, whatever was spent at the old one.
-           greatest(v_now, least(coalesce(s.rate_tat, v_now), v_now + x.rate_burst / x.rate_per_second * interval '1 second')) AS tat,
+           greatest(v_now, least(coalesce(r.rate_tat, v_now), v_now + x.rate_burst / x.rate_per_second * interval '1 second')) AS tat,
            -- A gate that has opened lets one probe through until it has an outcome.
            CASE WHEN s.probing THEN 1
                 ELSE least(coalesce(x.concurrency_limit, v_control.default_destination_concurrency), s.adaptive_limit) END
@@ -66,6 +66,7 @@ BEGIN
       LEFT JOIN sluice.tenant t ON t.id = e.tenant_id
       LEFT JOIN sluice.destination x ON x.id = e.destination_id AND x.tenant_id = e.tenant_id
       LEFT JOIN sluice.destination_state s ON s.destination_id = e.destination_id
+      LEFT JOIN sluice.destination_rate r ON r.destination_id = e.destination_id
   ), rated AS (
     SELECT g.*,
            -- GCRA: n tokens fit while tat + n/rate <= now + burst/rate. A millionth of tolerance for the interval's rounding. Null: no rate.
@@ -110,7 +111,7 @@ BEGIN
       FROM chosen c WHERE d.ctid = c.row_id
     RETURNING d.id, c.ord, d.destination_id
   ), spent AS (
-    INSERT INTO sluice.destination_state AS s (destination_id, region, rate_tat)
+    INSERT INTO sluice.destination_rate (destination_id, region, rate_tat)
     SELECT c.destination_id, v_control.region, min(c.tat) + count(l.id) / min(c.rate_per_second) * interval '1 second'
       FROM clipped c LEFT JOIN leased l ON l.ord = c.ord
      WHERE c.rate_per_second IS NOT NULL
@@ -118,7 +119,7 @@ BEGIN
     -- The cut is stored also when nothing was taken: else it would move along with the clock and no token would ever come.
     HAVING count(l.id) > 0 OR bool_or(c.stored_tat > c.tat)
      ORDER BY 1
-    -- Only claims write rate_tat, and only one claim runs at a time.
+    -- Only claims write this table, and only one claim runs at a time.
     ON CONFLICT (destination_id) DO UPDATE SET rate_tat = EXCLUDED.rate_tat
     RETURNING 1
   ), taken AS MATERIALIZED (SELECT l.ord, count(*)::integer AS n FROM leased l GROUP BY 1
@@ -247,7 +248,7 @@ BEGIN
       throttled_ms = d.throttled_ms + CASE WHEN t.throttle THEN t.delay_ms ELSE 0 END,
       lost_leases = 0, last_outcome = t.outcome, last_status = t.status,
       first_attempt_at = coalesce(d.first_attempt_at, t.started_at),
-      first_failure_at = coalesce(d.first_failure_at, v_now),
+      first_failure_at = coalesce(d.first_failure_at, CASE WHEN t.failure OR t.rejection THEN v_now END),
       lease_token = NULL, lease_until = NULL, leased_at = NULL, leased_by = NULL
       FROM target t
      WHERE d.ctid = t.row_id AND d.lease_token = t.target_token AND t.decision = 'delayed'

@@ -1,0 +1,137 @@
+/** FAIR-5: what a process sees of the queue: new work at once whatever the depth, every lane after a while, nothing for ever. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import {
+  type DeliveryOptions,
+  makeDeliveries,
+  makeDestination,
+  makeTenant,
+} from "#tests/support/factories.ts";
+import { DatabaseClock } from "./clock.ts";
+import { Discovery } from "./discovery.ts";
+import { LaneBook } from "./lane-book.ts";
+import { LimitsCache } from "./limits-cache.ts";
+
+let database: TestDatabase;
+let book: LaneBook;
+let discovery: Discovery;
+let monotonicMs: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.pool.query("TRUNCATE sluice.delivery");
+  monotonicMs = 1_000;
+  book = new LaneBook();
+  discovery = new Discovery(database.pool, new DatabaseClock(() => monotonicMs), book);
+});
+afterAll(() => database.drop());
+
+async function lane(count: number, more: Partial<DeliveryOptions> = {}): Promise<string> {
+  const tenantId = await makeTenant(database.pool);
+  const destinationId = await makeDestination(database.pool, tenantId);
+  if (count > 0) await makeDeliveries(database.pool, { tenantId, destinationId, count, ...more });
+  return destinationId;
+}
+
+const known = () => book.open(Number.POSITIVE_INFINITY).map(({ destinationId }) => destinationId);
+
+describe("Discovery", () => {
+  it("finds what is due in every lane and class at its first look, and nothing that is due later", async () => {
+    const due = [
+      await lane(1),
+      await lane(1, { serviceClass: "urgent" }),
+      await lane(1, { lane: "retry" }),
+      await lane(1, { dueInMs: -86_400_000 }),
+    ];
+    await lane(1, { dueInMs: 60_000 });
+    await discovery.refresh(true);
+    expect(known().sort()).toEqual(due.sort());
+  });
+
+  it("FAIR-5 sees a new row at the next look, behind thousands of older ones that no look has read yet", async () => {
+    const deep = await lane(5_000, { dueInMs: -60_000 });
+    await discovery.refresh(true);
+    const fresh = await lane(1);
+    await discovery.refresh(true);
+    expect(known().sort()).toEqual([deep, fresh].sort());
+  });
+
+  it("sees a row at a look that is not fresh only after a moment, so that busy processes do not ask for nothing", async () => {
+    const first = await lane(1);
+    await discovery.refresh(true);
+    const second = await lane(1);
+    await discovery.refresh(false);
+    expect(known()).toEqual([first]);
+    monotonicMs += 50;
+    await discovery.refresh(false);
+    expect(known().sort()).toEqual([first, second].sort());
+  });
+
+  it("walks over all lanes: those that are not due any more go, those whose due time is long past are found", async () => {
+    const gone = await lane(2);
+    await discovery.refresh(true);
+    expect(known()).toEqual([gone]);
+    await database.pool.query("DELETE FROM sluice.delivery");
+    // Its transaction was open for longer than any look reaches back.
+    const late = await lane(1, { dueInMs: -30_000 });
+    await discovery.refresh(true);
+    expect(known()).toEqual([gone]);
+    monotonicMs += 60_000;
+    await discovery.refresh(false);
+    expect(known()).toEqual([late]);
+  });
+
+  it("walks at once when it is told to", async () => {
+    await lane(1);
+    await discovery.refresh(true);
+    const late = await lane(1, { dueInMs: -30_000 });
+    discovery.walkSoon();
+    await discovery.refresh(false);
+    expect(known()).toContain(late);
+  });
+});
+
+describe("LimitsCache", () => {
+  it("knows caps and weights with their defaults, and takes one slot for what it does not know", async () => {
+    const tenantId = await makeTenant(database.pool, { weight: 7, concurrencyLimit: 9 });
+    const own = await makeDestination(database.pool, tenantId, {
+      concurrencyLimit: 3,
+      ratePerSecond: 2.5,
+      rateBurst: 4,
+    });
+    const inherits = await lane(0);
+    const cache = new LimitsCache();
+    const head = (destinationId: string) => ({
+      lane: "first" as const,
+      serviceClass: "routine" as const,
+      tenantId,
+      destinationId,
+      dueMs: 0,
+    });
+    await cache.load(database.pool, [head(own), head(inherits)], 0);
+    expect(cache.destination(own)).toEqual({ concurrency: 3, ratePerSecond: 2.5, rateBurst: 4 });
+    expect(cache.destination(inherits)).toEqual({ concurrency: 10, ratePerSecond: null, rateBurst: 1 });
+    expect(cache.tenant(tenantId)).toEqual({ weight: 7, concurrency: 9 });
+    expect(cache.destination("unknown").concurrency).toBe(1);
+    expect(cache.tenant("unknown")).toEqual({ weight: 1, concurrency: 1 });
+  });
+
+  it("FAIR-7 reads a changed limit again once it is old", async () => {
+    const tenantId = await makeTenant(database.pool);
+    const destinationId = await makeDestination(database.pool, tenantId, { concurrencyLimit: 3 });
+    const heads = [
+      { lane: "first" as const, serviceClass: "routine" as const, tenantId, destinationId, dueMs: 0 },
+    ];
+    const cache = new LimitsCache();
+    await cache.load(database.pool, heads, 0);
+    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 5 WHERE id = $1", [
+      destinationId,
+    ]);
+    await cache.load(database.pool, heads, 500);
+    expect(cache.destination(destinationId).concurrency).toBe(3);
+    await cache.load(database.pool, heads, 1_500);
+    expect(cache.destination(destinationId).concurrency).toBe(5);
+  });
+});
