@@ -112,6 +112,6 @@ async function record(
     number: delivery.attempts + 1,
     dueMs: delivery.dueMs,
   });
-  parts.log.info(attemptLine(delivery, row, result));
+  if (parts.log.isLevelEnabled("info")) parts.log.info(attemptLine(delivery, row, result));
   return result;
 }

@@ -12,6 +12,7 @@ import { emptyDrrState, planClaims } from "#domain/fair-share.ts";
 import { deliver, leaseAllows } from "./deliver.ts";
 import type { Discovery } from "./discovery.ts";
 import type { FinishBatcher } from "./finish-batcher.ts";
+import type { InFlightKey } from "./in-flight.ts";
 import type { WorkerParts } from "./parts.ts";
 
 /** Body bytes that one claim may bring into memory. */
@@ -178,46 +179,68 @@ export class Dispatch {
       const result = claimed.entries[index];
       if (result !== undefined) book.learn(entry, result, claimed.claimedAtMs);
     });
-    if (claimed.ids.length === 0) return;
-    const deliveries = await this.#readOrRelease(claimed);
-    const unsent: string[] = [];
-    for (const delivery of deliveries) {
-      if (inFlight.has(delivery.id)) {
-        this.#waitForOwn(delivery);
-        unsent.push(delivery.id);
-      } else if (leaseAllows(delivery, claimed.leaseUntilMs, this.#parts)) {
-        inFlight.take(delivery);
-        void deliver(delivery, this.#parts, this.#batcher);
+    const ours: string[] = [];
+    const still: string[] = [];
+    for (const key of claimedKeys(entries, claimed)) {
+      if (inFlight.has(key.id)) {
+        this.#waitForOwn(key);
+        still.push(key.id);
       } else {
-        unsent.push(delivery.id);
+        inFlight.take(key);
+        ours.push(key.id);
       }
     }
-    if (unsent.length > 0) await release(pool, unsent, claimed.token);
+    // The slots are taken; the next claim need not wait until these rows have been read.
+    if (ours.length > 0) void this.#readAndStart(claimed, ours);
+    if (still.length > 0) await release(pool, still, claimed.token);
   }
 
   /** Its lease was lost while we are still sending it: our request comes to its end first; others may take the row. */
-  #waitForOwn({ lane, serviceClass, tenantId, destinationId, dueMs }: ClaimedDelivery): void {
+  #waitForOwn({ lane, serviceClass, tenantId, destinationId }: InFlightKey): void {
     const { book, clock } = this.#parts;
-    // The claim may have emptied the lane, and a lane that is not known cannot be blocked.
-    book.add([{ lane, serviceClass, tenantId, destinationId, dueMs }]);
     const nowMs = clock.nowMs();
+    // The claim may have emptied the lane, and a lane that is not known cannot be blocked.
+    book.add([{ lane, serviceClass, tenantId, destinationId, dueMs: nowMs }]);
     book.block(destinationId, nowMs + SENDING_WAIT_MS, nowMs);
   }
 
-  async #readOrRelease(claimed: Claim): Promise<ClaimedDelivery[]> {
-    const { pool, destinations } = this.#parts;
+  /** Never rejects. What cannot be read, or not be sent within its lease, is released: nothing of it was sent. */
+  async #readAndStart(claimed: Claim, ids: readonly string[]): Promise<void> {
+    const unsent = new Set(ids);
     try {
-      const deliveries = await readClaimed(pool, claimed.ids, claimed.token);
-      const versions = new Map(
-        deliveries.map((delivery) => [delivery.destinationId, delivery.destinationVersion]),
-      );
-      await destinations.load(pool, versions);
-      return deliveries;
+      for (const delivery of await this.#read(ids, claimed.token)) {
+        if (this.#stopping || !leaseAllows(delivery, claimed.leaseUntilMs, this.#parts)) continue;
+        unsent.delete(delivery.id);
+        void this.#send(delivery);
+      }
     } catch (error) {
-      // Nothing was sent. If this fails too, the leases end by themselves.
-      await release(pool, claimed.ids, claimed.token).catch(() => 0);
-      throw error;
+      this.#parts.log.warn(
+        { event: "read_failed", rows: unsent.size, error: String(error) },
+        "claimed rows go back",
+      );
     }
+    if (unsent.size === 0) return;
+    // If this fails too, the leases end by themselves.
+    await release(this.#parts.pool, [...unsent], claimed.token).catch(() => 0);
+    for (const id of unsent) this.#parts.inFlight.giveBack(id);
+  }
+
+  async #read(ids: readonly string[], token: string): Promise<ClaimedDelivery[]> {
+    const { pool, destinations } = this.#parts;
+    const deliveries = await readClaimed(pool, ids, token);
+    const versions = new Map(
+      deliveries.map((delivery) => [delivery.destinationId, delivery.destinationVersion]),
+    );
+    await destinations.load(pool, versions);
+    return deliveries;
+  }
+
+  async #send(delivery: ClaimedDelivery): Promise<void> {
+    await deliver(delivery, this.#parts, this.#batcher);
+    if (delivery.lostLeases === 0) return;
+    // Rows with a lost lease go out one at a time: the next one may go now, wherever it waits.
+    this.#discovery.walkSoon();
+    this.#parts.wake.raise(true);
   }
 
   /** Nothing can be claimed now: puts the wake-up where the next thing is due, and looks once more behind it. */
@@ -240,4 +263,17 @@ export class Dispatch {
   #jobStandsAt(atMs: number): boolean {
     return this.#writtenJobMs !== null && Math.abs(this.#writtenJobMs - atMs) < SAME_JOB_MS;
   }
+}
+
+/** Which lane each claimed row came from: ids stand in the order of their entries. */
+function claimedKeys(entries: readonly ClaimEntry[], claimed: Claim): InFlightKey[] {
+  const keys: InFlightKey[] = [];
+  entries.forEach((entry, index) => {
+    const { lane, serviceClass, tenantId, destinationId } = entry;
+    for (let taken = claimed.entries[index]?.taken ?? 0; taken > 0; taken--) {
+      const id = claimed.ids[keys.length];
+      if (id !== undefined) keys.push({ id, lane, serviceClass, tenantId, destinationId });
+    }
+  });
+  return keys;
 }

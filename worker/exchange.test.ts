@@ -7,6 +7,7 @@ import { createReceiver } from "#demo/receiver/server.ts";
 import { spawnReceiver } from "#demo/receiver/spawn.ts";
 import type { Receiver } from "#demo/receiver/types.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
+import { CutOff } from "./cut-off.ts";
 import {
   createHttpClient,
   type ExchangeResult,
@@ -16,7 +17,7 @@ import {
 } from "./exchange.ts";
 
 const DEADLINE_MS = 5_000;
-const NEVER = new AbortController().signal;
+const NEVER = new CutOff();
 
 let receiver: Receiver;
 const client = createHttpClient(3_000);
@@ -39,7 +40,7 @@ interface Options {
   readonly origin?: string;
   readonly body?: Buffer;
   readonly deadlineMs?: number;
-  readonly stop?: AbortSignal;
+  readonly stop?: CutOff;
 }
 
 function post(path: string, options: Options = {}): Promise<ExchangeResult> {
@@ -186,12 +187,12 @@ describe("the deadline", () => {
 
 describe("a stop", () => {
   it("cuts off what is in flight, and sends nothing that had not begun", async () => {
-    const stop = new AbortController();
-    const running = post("/never/a", { stop: stop.signal });
+    const stop = new CutOff();
+    const running = post("/never/a", { stop });
     await receiver.waitFor("a", (stats) => stats.requests === 1);
-    stop.abort();
+    stop.now();
     expect(await running).toEqual({ kind: "shutdown" });
-    expect(await post("/ok/b", { stop: stop.signal })).toEqual({ kind: "shutdown" });
+    expect(await post("/ok/b", { stop })).toEqual({ kind: "shutdown" });
     await receiver.waitFor("a", (stats) => stats.aborted === 1);
     expect(receiver.stats("b").requests).toBe(0);
   });

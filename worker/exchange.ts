@@ -4,6 +4,7 @@
  */
 import { Agent, type Dispatcher } from "undici";
 import type { NetworkPhase } from "#domain/outcome.ts";
+import type { CutOff } from "./cut-off.ts";
 
 /** Response bytes that are kept. */
 export const MAX_STORED_RESPONSE_BYTES = 16_384;
@@ -56,11 +57,11 @@ export function createHttpClient(connectTimeoutMs: number): Agent {
 export function exchange(
   client: Dispatcher,
   request: ExchangeRequest,
-  stop: AbortSignal,
+  stop: CutOff,
 ): Promise<ExchangeResult> {
   return new Promise((resolve) => {
     const handler = new ExchangeHandler(request, stop, resolve);
-    if (stop.aborted) {
+    if (stop.done) {
       handler.cutOff({ kind: "shutdown" });
       return;
     }
@@ -93,14 +94,14 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #done = false;
   readonly #resolve: (result: ExchangeResult) => void;
   readonly #timer: NodeJS.Timeout;
-  readonly #stop: AbortSignal;
+  readonly #stop: CutOff;
   readonly #onStop = () => this.cutOff({ kind: "shutdown" });
 
-  constructor(request: ExchangeRequest, stop: AbortSignal, resolve: (result: ExchangeResult) => void) {
+  constructor(request: ExchangeRequest, stop: CutOff, resolve: (result: ExchangeResult) => void) {
     this.#resolve = resolve;
     this.#stop = stop;
     this.#timer = setTimeout(() => this.cutOff({ kind: "timeout", phase: this.#phase }), request.deadlineMs);
-    stop.addEventListener("abort", this.#onStop, { once: true });
+    stop.add(this.#onStop);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -165,7 +166,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#done) return;
     this.#done = true;
     clearTimeout(this.#timer);
-    this.#stop.removeEventListener("abort", this.#onStop);
+    this.#stop.remove(this.#onStop);
     this.#resolve(result);
   }
 }

@@ -4,7 +4,9 @@
  */
 import pino from "pino";
 
-export type Logger = Pick<pino.Logger, "debug" | "info" | "warn" | "error"> & { flush(): void };
+export type Logger = Pick<pino.Logger, "debug" | "info" | "warn" | "error" | "isLevelEnabled"> & {
+  flush(): void;
+};
 
 const BUFFER_BYTES = 8_192;
 const FLUSH_MS = 250;

@@ -4,6 +4,7 @@ import type { Dispatcher as HttpClient } from "undici";
 import type { Region } from "#domain/region.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { WorkerSwitches } from "./config.ts";
+import type { CutOff } from "./cut-off.ts";
 import type { DestinationCache } from "./destinations.ts";
 import type { InFlight } from "./in-flight.ts";
 import type { LaneBook } from "./lane-book.ts";
@@ -31,6 +32,6 @@ export interface WorkerParts {
   readonly dueTimer: DueTimer;
   readonly log: Logger;
   readonly switches: WorkerSwitches;
-  /** Aborts requests in flight once a stop has waited long enough. */
-  readonly cutOff: AbortSignal;
+  /** Cuts requests in flight off once a stop has waited long enough. */
+  readonly cutOff: CutOff;
 }

@@ -8,7 +8,7 @@ import type { Receiver } from "#demo/receiver/types.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
-import { countLeases, readAttempts, readDelivery, readWakeJob } from "#tests/support/worker-rows/sql.ts";
+import { countLeases, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker, type TestWorkerOptions } from "#tests/support/worker-run.ts";
 
 /** Jitter on a Retry-After is at most this for a few seconds' wait (policy default: the floor of 1 s). */
@@ -104,17 +104,23 @@ describe("429 with Retry-After: 3, twice, then 200", () => {
 });
 
 describe("how a Retry-After is read", () => {
-  it.each(["imf", "rfc850", "asctime"])("RETRY-4 a date in the form %s is not passed early", async (form) => {
+  it("RETRY-4 fault 77: a date in any of the three forms is not passed early", async () => {
     await start();
-    const id = await enqueue(`/429/date/2/date-${form}?form=${form}&times=1`);
-    await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", {
-      timeoutMs: LONG_MS,
-    });
-    const [first, second] = receiver.requests({ destination: `date-${form}` });
-    expect(second?.arrivedAtMs).toBeGreaterThanOrEqual(first?.notBeforeMs ?? Number.POSITIVE_INFINITY);
-    const [attempt] = await readAttempts(database.pool, id);
-    expect(attempt).toMatchObject({ fallback: false, retry_after_raw: first?.retryAfter });
-    expect(attempt?.retry_after_read).toMatch(/date/);
+    const forms = ["imf", "rfc850", "asctime"];
+    const ids = await Promise.all(
+      forms.map((form) => enqueue(`/429/date/2/date-${form}?form=${form}&times=1`)),
+    );
+    for (const [index, form] of forms.entries()) {
+      const id = ids[index] ?? "";
+      await waitFor(async () => (await readDelivery(database.pool, id)).state === "delivered", {
+        timeoutMs: LONG_MS,
+      });
+      const [first, second] = receiver.requests({ destination: `date-${form}` });
+      expect(second?.arrivedAtMs).toBeGreaterThanOrEqual(first?.notBeforeMs ?? Number.POSITIVE_INFINITY);
+      const [attempt] = await readAttempts(database.pool, id);
+      expect(attempt).toMatchObject({ fallback: false, retry_after_raw: first?.retryAfter });
+      expect(attempt?.retry_after_read).toMatch(/date/);
+    }
   });
 
   it("RETRY-4 fault 74: 503 with Retry-After waits as asked, and counts a failure", async () => {
@@ -162,5 +168,29 @@ describe("how a Retry-After is read", () => {
       retry_after_clamped: "max",
     });
     expect(attempt?.delay_ms).toBe(3_600_000 + (attempt?.jitter_ms ?? Number.NaN));
+  });
+});
+
+describe("a batch that fails together", () => {
+  it("RETRY-12 fault 66: 1,000 equal failures are due again at 500 or more different milliseconds", async () => {
+    await start();
+    const destinationId = await makeDestination(database.pool, tenantId, {
+      url: `${receiver.url}/always/500/together`,
+      concurrencyLimit: 100,
+    });
+    await makeDeliveries(database.pool, { tenantId, destinationId, count: 1_000 });
+    const { rows } = await waitFor(
+      async () => {
+        const result = await database.pool.query<{ attempts: number; distinct_ms: number; least_ms: number }>(
+          `SELECT count(*)::integer AS attempts, count(DISTINCT date_trunc('milliseconds', next_due_at))::integer AS distinct_ms,
+                  min(delay_ms)::integer AS least_ms FROM sluice.attempt WHERE destination_id = $1 AND number = 1`,
+          [destinationId],
+        );
+        return result.rows[0]?.attempts === 1_000 ? result : null;
+      },
+      { timeoutMs: LONG_MS, intervalMs: 50 },
+    );
+    expect(rows[0]?.distinct_ms).toBeGreaterThanOrEqual(500);
+    expect(rows[0]?.least_ms).toBeGreaterThanOrEqual(4_000);
   });
 });

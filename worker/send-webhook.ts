@@ -8,6 +8,7 @@ import type { Outcome } from "#domain/outcome.ts";
 import type { RetryPolicy } from "#domain/policy.ts";
 import type { Region } from "#domain/region.ts";
 import type { DatabaseClock } from "./clock.ts";
+import type { CutOff } from "./cut-off.ts";
 import type { SendPlan } from "./destinations.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
 import { requestHeaders } from "./request.ts";
@@ -26,7 +27,7 @@ export interface SendContext {
   readonly clock: DatabaseClock;
   readonly region: Region;
   /** Cuts requests off when a stop has waited long enough. */
-  readonly stop: AbortSignal;
+  readonly stop: CutOff;
 }
 
 /** Sends one delivery once. Never rejects. */

@@ -17,6 +17,7 @@ import { uuidV7 } from "#domain/ids.ts";
 import { resolvePolicy } from "#domain/policy.ts";
 import { DatabaseClock } from "./clock.ts";
 import type { WorkerSettings } from "./config.ts";
+import { CutOff } from "./cut-off.ts";
 import { START_MS } from "./deliver.ts";
 import { DestinationCache } from "./destinations.ts";
 import { Discovery } from "./discovery.ts";
@@ -86,8 +87,8 @@ async function assemble(
   log: Logger,
   pool: Pool,
 ): Promise<RunningWorker> {
-  const cutOff = new AbortController();
-  const { parts, dispatch, batcher } = await makeEngine(settings, id, log, pool, cutOff.signal);
+  const cutOff = new CutOff();
+  const { parts, dispatch, batcher } = await makeEngine(settings, id, log, pool, cutOff);
   const supervisor = new Supervisor(pool, () => dispatch.jobRan(), tasks, log);
   await supervisor.install();
   await registerWorker(pool, {
@@ -154,7 +155,7 @@ interface Running {
   readonly upkeep: Upkeep;
   readonly health: { close(): Promise<void> } | null;
   readonly turning: Promise<void>;
-  readonly cutOff: AbortController;
+  readonly cutOff: CutOff;
 }
 
 /** The parts of dispatching, connected, before anything runs. */
@@ -163,7 +164,7 @@ async function makeEngine(
   id: string,
   log: Logger,
   pool: Pool,
-  cutOff: AbortSignal,
+  cutOff: CutOff,
 ): Promise<{ parts: WorkerParts; dispatch: Dispatch; batcher: FinishBatcher }> {
   const clock = new DatabaseClock(() => performance.now());
   clock.sync((await nextDue(pool)).nowMs);
@@ -198,14 +199,7 @@ async function makeEngine(
   const discovery = new Discovery(pool, clock, book);
   const batcher = new FinishBatcher(pool, log);
   const dispatch = new Dispatch(parts, discovery, batcher);
-  const onFree = (key: InFlightKey) => {
-    if (isSuspect(key)) {
-      // Rows with a lost lease go out one at a time: the next one may go now, wherever it waits.
-      discovery.walkSoon();
-      wake.raise(true);
-    }
-    dispatch.slotFreed(book.freed(key.destinationId));
-  };
+  const onFree = (key: InFlightKey) => dispatch.slotFreed(book.freed(key.destinationId));
   return { parts, dispatch, batcher };
 }
 
@@ -234,16 +228,12 @@ async function stopInOrder(running: Running): Promise<void> {
   log.flush();
 }
 
-function isSuspect(key: InFlightKey): boolean {
-  return "lostLeases" in key && typeof key.lostLeases === "number" && key.lostLeases > 0;
-}
-
 /** Waits for requests in flight, then cuts them off, then for their outcomes to be recorded. */
-async function drain(parts: WorkerParts, drainMs: number, cutOff: AbortController): Promise<void> {
+async function drain(parts: WorkerParts, drainMs: number, cutOff: CutOff): Promise<void> {
   const idle = parts.inFlight.whenIdle().then(() => true);
   if (await Promise.race([idle, after(drainMs)])) return;
   parts.log.warn({ event: "cut_off", inFlight: parts.inFlight.size }, "requests in flight are cut off");
-  cutOff.abort();
+  cutOff.now();
   await Promise.race([idle, after(FLUSH_MS)]);
 }
 

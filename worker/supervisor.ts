@@ -15,6 +15,12 @@ const BACKOFF_CAP_MS = 5_000;
 /** A runner that lived this long starts the backoff anew. */
 const HEALTHY_MS = 10_000;
 
+/**
+ * Without batches graphile-worker does not look at how the completion of a job ends: a connection that is lost just then
+ * would be an unhandled rejection and end the process. With them it ends the runner, and we start the next one.
+ */
+const BATCHED = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
+
 /** A job of another room that runs in this worker, such as the demo's hold sweep. */
 export interface ExtraTask {
   readonly identifier: string;
@@ -79,6 +85,7 @@ export class Supervisor {
           concurrency: CONCURRENT_JOBS,
           pollInterval: POLL_MS,
           noHandleSignals: true,
+          preset: BATCHED,
           logger: this.#logger,
         });
         await this.#runner.promise;

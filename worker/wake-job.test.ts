@@ -128,6 +128,38 @@ describe("a wake-up that is lost", () => {
   });
 });
 
+describe("each other source of a wake", () => {
+  it("a hint alone: with probe, timers and reconciler switched off", async () => {
+    const worker = await start({ off: ["probe", "timers", "reconciler"] });
+    const ids = await enqueue("/ok/hinted", 0, 3);
+    await waitFor(
+      async () => {
+        // A worker listens a moment after it has started.
+        await database.pool.query("NOTIFY sluice_wake");
+        return (await Promise.all(ids.map(isDelivered))).every(Boolean);
+      },
+      { intervalMs: 100 },
+    );
+    expect(worker.captured.text()).not.toContain("hint_connection_lost");
+  });
+
+  it("the probe alone: with timers, reconciler and hints switched off, and no job", async () => {
+    await start({ off: ["timers", "reconciler", "listen"] });
+    const ids = await enqueue("/ok/probed", 0, 3);
+    await waitFor(async () => (await Promise.all(ids.map(isDelivered))).every(Boolean));
+  });
+
+  it("the timer of a known due time alone: with probe, reconciler and hints switched off, and the job deleted", async () => {
+    const [id = ""] = await enqueue("/ok/timed", 2_500);
+    await start({ off: ["probe", "reconciler", "listen"] });
+    await waitFor(async () => (await readWakeJob(database.pool, "us")) !== null);
+    await database.pool.query("DELETE FROM graphile_worker._private_jobs");
+    await waitFor(() => isDelivered(id));
+    const { due_ms: dueMs } = await readDelivery(database.pool, id);
+    expect(receiver.stats("timed").firstArrivalMs).toBeGreaterThanOrEqual(dueMs);
+  });
+});
+
 describe("graphile-worker's runner", () => {
   it("fault 49: is started again when its connections were ended, and then carries a wait alone", async () => {
     const worker = await start({ off: ["probe", "timers", "reconciler"] });

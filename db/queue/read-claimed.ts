@@ -33,20 +33,23 @@ export interface ClaimedDelivery {
   readonly body: Buffer | null;
 }
 
-const READ = `
+type Envelope = Omit<ClaimedDelivery, "contentType" | "body"> & { readonly payloadId: string };
+
+const READ_ENVELOPES = `
   SELECT d.id, d.lease_token AS "token", d.tenant_id AS "tenantId", d.destination_id AS "destinationId",
-         x.version AS "destinationVersion", d.event_type AS "eventType", d.idempotency_key AS "idempotencyKey", d.traceparent,
-         d.service_class AS "serviceClass", d.lane, d.replay_batch_id AS "replayBatchId",
-         extract(epoch FROM d.due_at)::float8 * 1000 AS "dueMs", d.attempts, d.failures, d.rejections, d.throttles,
-         d.throttled_ms::float8 AS "throttledMs", d.lost_leases AS "lostLeases", d.cycle,
-         coalesce(s.consecutive_gates, 0) AS "consecutiveGates", d.payload_bytes AS "payloadBytes",
-         p.content_type AS "contentType", p.body
-    FROM unnest($1::uuid[]) AS i(id)
-   CROSS JOIN LATERAL (SELECT * FROM sluice.delivery d WHERE d.id = i.id OFFSET 0) d
+         x.version AS "destinationVersion", d.payload_id AS "payloadId", d.event_type AS "eventType",
+         d.idempotency_key AS "idempotencyKey", d.traceparent, d.service_class AS "serviceClass", d.lane,
+         d.replay_batch_id AS "replayBatchId", extract(epoch FROM d.due_at)::float8 * 1000 AS "dueMs", d.attempts, d.failures,
+         d.rejections, d.throttles, d.throttled_ms::float8 AS "throttledMs", d.lost_leases AS "lostLeases", d.cycle,
+         coalesce(s.consecutive_gates, 0) AS "consecutiveGates", d.payload_bytes AS "payloadBytes"
+    FROM sluice.delivery d
    CROSS JOIN LATERAL (SELECT x.version FROM sluice.destination x WHERE x.id = d.destination_id) x
     LEFT JOIN LATERAL (SELECT s.consecutive_gates FROM sluice.destination_state s WHERE s.destination_id = d.destination_id) s ON true
-    LEFT JOIN LATERAL (SELECT p.content_type, p.body FROM sluice.payload p WHERE p.id = d.payload_id OFFSET 0) p ON true
-   WHERE d.lease_token = $2`;
+   WHERE d.id = ANY($1::uuid[]) AND d.lease_token = $2`;
+
+// One array for all ids: each partition is visited once, not once for each row.
+const READ_PAYLOADS =
+  "SELECT p.id, p.content_type, p.body FROM sluice.payload p WHERE p.id = ANY($1::uuid[])";
 
 /** The rows of one claim, in no particular order. Rows that are no longer ours are left out. */
 export async function readClaimed(
@@ -54,10 +57,27 @@ export async function readClaimed(
   ids: readonly string[],
   token: string,
 ): Promise<ClaimedDelivery[]> {
-  const result = await pool.query<ClaimedDelivery>({
-    name: "sluice-read-claimed",
-    text: READ,
+  const { rows } = await pool.query<Envelope>({
+    name: "sluice-read-envelopes",
+    text: READ_ENVELOPES,
     values: [ids, token],
   });
-  return result.rows;
+  const payloads = await readPayloads(pool, [...new Set(rows.map((row) => row.payloadId))]);
+  return rows.map(({ payloadId, ...envelope }) => ({
+    ...envelope,
+    ...(payloads.get(payloadId) ?? NO_PAYLOAD),
+  }));
+}
+
+type Payload = Pick<ClaimedDelivery, "contentType" | "body">;
+const NO_PAYLOAD: Payload = { contentType: null, body: null };
+
+async function readPayloads(pool: Queryable, ids: readonly string[]): Promise<Map<string, Payload>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await pool.query<{ id: string; content_type: string; body: Buffer | null }>({
+    name: "sluice-read-payloads",
+    text: READ_PAYLOADS,
+    values: [ids],
+  });
+  return new Map(rows.map((row) => [row.id, { contentType: row.content_type, body: row.body }]));
 }
