@@ -110,6 +110,20 @@ describe("Supervisor", () => {
     }
   });
 
+  it("stops also while it is starting, and while it is starting again", async () => {
+    const first = supervisor();
+    await first.install();
+    first.start();
+    await first.stop();
+    const second = supervisor();
+    second.start();
+    await addJob(DISPATCH_TASK);
+    await waitFor(() => dispatched === 1, { timeoutMs: LONG_MS });
+    await terminateSessions(database.pool, "supervisor-test");
+    await second.stop();
+    await waitFor(() => pool.idleCount === pool.totalCount);
+  });
+
   it("stops once, and starts nothing new afterwards", async () => {
     const mine = supervisor();
     await mine.install();

@@ -88,6 +88,8 @@ export class Supervisor {
           preset: BATCHED,
           logger: this.#logger,
         });
+        // Told to stop while this one was starting: there was nothing to stop yet.
+        if (this.#stopping) await this.#runner.stop();
         await this.#runner.promise;
       } catch (error) {
         if (!this.#stopping)
