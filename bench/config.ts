@@ -19,7 +19,7 @@ const DEFAULTS = {
   deliveries: 20_000,
   destinations: 1_000,
   "body-bytes": 1_024,
-  slots: 256,
+  slots: 1_024,
   "per-second": 150,
   seconds: 20,
 } as const;

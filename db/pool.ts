@@ -14,6 +14,8 @@ export interface PoolSettings {
   applicationName: string;
   /** Ends a statement that runs longer. Off when absent. */
   statementTimeoutMs?: number;
+  /** Gives up on an answer after this, on our side: a connection that hangs would else hang its caller. Off when absent. */
+  queryTimeoutMs?: number;
   /** Ends a session that leaves its transaction open this long. Default 30 s. */
   idleInTransactionTimeoutMs?: number;
   /** Longest wait for a free or a new connection. Default 5 s. */
@@ -49,6 +51,7 @@ export function createPool(settings: PoolSettings): Pool {
     idle_in_transaction_session_timeout:
       settings.idleInTransactionTimeoutMs ?? DEFAULT_IDLE_IN_TRANSACTION_TIMEOUT_MS,
     statement_timeout: settings.statementTimeoutMs ?? false,
+    ...(settings.queryTimeoutMs === undefined ? {} : { query_timeout: settings.queryTimeoutMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     types: typeParsers(),

@@ -16,7 +16,7 @@ describe("readWorkerSettings", () => {
       region: "us",
       connectionString: ENV.DATABASE_URL_US,
       directConnectionString: ENV.DATABASE_URL_US,
-      slots: 256,
+      slots: 512,
       drainMs: 8_000,
       probeMs: 250,
       healthPort: null,

@@ -47,7 +47,7 @@ export const ALL_ON: WorkerSwitches = {
 };
 
 const Environment = z.object({
-  SLUICE_SLOTS: z.coerce.number().int().min(1).max(2_000).default(256),
+  SLUICE_SLOTS: z.coerce.number().int().min(1).max(2_000).default(512),
   SLUICE_DRAIN_MS: z.coerce.number().int().min(0).max(120_000).default(8_000),
   SLUICE_PROBE_MS: z.coerce.number().int().min(50).max(60_000).default(250),
   SLUICE_WORKER_HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).optional(),

@@ -24,7 +24,9 @@ beforeEach(async () => {
   await database.pool.query("TRUNCATE sluice.delivery");
   monotonicMs = 1_000;
   book = new LaneBook();
-  discovery = new Discovery(database.pool, new DatabaseClock(() => monotonicMs), book);
+  const clock = new DatabaseClock(() => monotonicMs);
+  clock.sync(Date.now());
+  discovery = new Discovery(database.pool, clock, book);
 });
 afterAll(() => database.drop());
 
@@ -55,12 +57,34 @@ describe("Discovery", () => {
     await discovery.refresh(true);
     const fresh = await lane(1);
     await discovery.refresh(true);
+    await discovery.settle(false);
     expect(known().sort()).toEqual([deep, fresh].sort());
   });
 
-  it("sees a row at a look that is not fresh only after a moment, so that busy processes do not ask for nothing", async () => {
+  it("does not make a dispatcher with open lanes wait, and looks in the background", async () => {
     const first = await lane(1);
     await discovery.refresh(true);
+    const second = await lane(1);
+    await discovery.refresh(true);
+    expect(known()).toEqual([first]);
+    expect(await discovery.settle(false)).toBe(true);
+    expect(known().sort()).toEqual([first, second].sort());
+  });
+
+  it("looks again for a dispatcher that found nothing to claim when somebody said that something is new", async () => {
+    const first = await lane(1);
+    await discovery.refresh(true);
+    const second = await lane(1);
+    expect(await discovery.settle(true)).toBe(true);
+    expect(known().sort()).toEqual([first, second].sort());
+    expect(await discovery.settle(false)).toBe(false);
+  });
+
+  it("asks a book of blocked lanes only after a moment, so that busy processes do not ask for nothing", async () => {
+    const first = await lane(1);
+    await discovery.refresh(true);
+    const blocked = Date.now() + 3_600_000;
+    book.block(first, blocked, blocked);
     const second = await lane(1);
     await discovery.refresh(false);
     expect(known()).toEqual([first]);
@@ -77,9 +101,11 @@ describe("Discovery", () => {
     // Its transaction was open for longer than any look reaches back.
     const late = await lane(1, { dueInMs: -30_000 });
     await discovery.refresh(true);
+    await discovery.settle(false);
     expect(known()).toEqual([gone]);
     monotonicMs += 60_000;
     await discovery.refresh(false);
+    await discovery.settle(false);
     expect(known()).toEqual([late]);
   });
 
@@ -89,6 +115,7 @@ describe("Discovery", () => {
     const late = await lane(1, { dueInMs: -30_000 });
     discovery.walkSoon();
     await discovery.refresh(false);
+    await discovery.settle(false);
     expect(known()).toContain(late);
   });
 });

@@ -9,8 +9,10 @@ import { LANES, SERVICE_CLASSES } from "#domain/delivery.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { LaneBook } from "./lane-book.ts";
 
-/** A look while the book still has open lanes may be this old. */
+/** A look while the book still has lanes, if only blocked ones, may be this old. */
 const MIN_LOOK_INTERVAL_MS = 20;
+/** While there are open lanes to claim from, a look rests ten times as long as it took. */
+const LOOK_DUTY = 10;
 /** A due time is set before its transaction commits; a look reaches back this far. Older ones are the walk's. */
 const LOOK_BACK_MS = 2_000;
 /** While a look is behind, what became due this lately is looked at too: depth must not hide what is new. */
@@ -24,7 +26,9 @@ const MAX_WALK_PAGES = 25;
 export class Discovery {
   #readUpToMs = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #lookAt = Number.NEGATIVE_INFINITY;
   #walkAt = Number.NEGATIVE_INFINITY;
+  #background: Promise<void> | null = null;
   readonly #pool: Pool;
   readonly #clock: DatabaseClock;
   readonly #book: LaneBook;
@@ -35,11 +39,42 @@ export class Discovery {
     this.#book = book;
   }
 
-  /** @param fresh somebody said that something is new: look now, whatever is known. */
+  /**
+   * Looks and walks where it is time to. With open lanes in the book nobody waits for it: claims go on meanwhile.
+   * @param fresh somebody said that something is new: look now, unless there is enough to do
+   */
   async refresh(fresh: boolean): Promise<void> {
+    if (this.#book.hasOpen(this.#clock.nowMs())) {
+      this.#background ??= this.#catchUp().finally(() => {
+        this.#background = null;
+      });
+      return;
+    }
+    await this.#background;
     const now = this.#clock.monotonicMs();
     if (fresh || this.#book.size === 0 || now - this.#lookedAt >= MIN_LOOK_INTERVAL_MS) await this.#look();
     if (now >= this.#walkAt) await this.#walk();
+  }
+
+  /**
+   * Before a dispatcher that found nothing to claim rests: waits for what goes on in the background and, when somebody
+   * said that something is new, looks again. Returns whether the book may have changed.
+   */
+  async settle(fresh: boolean): Promise<boolean> {
+    const waited = this.#background !== null;
+    await this.#background;
+    if (fresh) await this.#look();
+    return waited || fresh;
+  }
+
+  /** Never rejects: an error comes up again where somebody waits for it. */
+  async #catchUp(): Promise<void> {
+    try {
+      if (this.#clock.monotonicMs() >= this.#lookAt) await this.#look();
+      if (this.#clock.monotonicMs() >= this.#walkAt) await this.#walk();
+    } catch {
+      this.#lookAt = Number.NEGATIVE_INFINITY;
+    }
   }
 
   /** The next refresh walks all lanes. */
@@ -48,8 +83,10 @@ export class Discovery {
   }
 
   async #look(): Promise<void> {
+    const begunAt = this.#clock.monotonicMs();
     const recent = await recentLanes(this.#pool, this.#readUpToMs);
     this.#lookedAt = this.#clock.monotonicMs();
+    this.#lookAt = this.#lookedAt + (this.#lookedAt - begunAt) * LOOK_DUTY;
     this.#clock.sync(recent.nowMs);
     this.#book.add(recent.heads);
     this.#readUpToMs = Math.min(recent.readUpToMs, recent.nowMs - LOOK_BACK_MS);

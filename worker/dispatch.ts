@@ -7,7 +7,7 @@ import { type Claim, type ClaimEntry, claim, MAX_CLAIM_ENTRIES } from "#db/queue
 import { nextDue } from "#db/queue/discover.ts";
 import { type ClaimedDelivery, readClaimed } from "#db/queue/read-claimed.ts";
 import { release } from "#db/queue/release.ts";
-import { writeWakeJob } from "#db/queue/wake-job.ts";
+import { sendHint, writeWakeJob } from "#db/queue/wake-job.ts";
 import { emptyDrrState, planClaims } from "#domain/fair-share.ts";
 import { deliver, leaseAllows } from "./deliver.ts";
 import type { Discovery } from "./discovery.ts";
@@ -22,11 +22,13 @@ const QUANTUM = 8;
 /** Claims in a row before other work of the process gets a look in. */
 const MAX_CLAIMS_PER_TURN = 200;
 /** Free slots worth a claim while more work is known: fewer are waited for, shortly. */
-const WORTHWHILE_SHARE = 0.125;
+const WORTHWHILE_SHARE = 0.25;
 const SLOT_WAIT_MS = 3;
 const ERROR_WAIT_MS = 500;
 /** A destination whose delivery is still being sent under a lost lease is asked for again after this. */
 const SENDING_WAIT_MS = 500;
+/** A process without free slots hints at most this often. */
+const TELL_OTHERS_MS = 1_000;
 /** A wake-up job this close to the one that stands is not written again. */
 const SAME_JOB_MS = 1;
 
@@ -36,6 +38,7 @@ export class Dispatch {
   #starved = false;
   #slotTimer: NodeJS.Timeout | null = null;
   #writtenJobMs: number | null = null;
+  #toldAt = Number.NEGATIVE_INFINITY;
   #lastTurnAt: number;
   readonly #parts: WorkerParts;
   readonly #discovery: Discovery;
@@ -107,12 +110,16 @@ export class Dispatch {
     let fresh = freshWake;
     for (let claims = 0; claims < MAX_CLAIMS_PER_TURN && !this.#stopping; claims++) {
       await this.#discovery.refresh(fresh);
+      let entries = await this.#plan();
+      if (entries.length === 0 && this.#parts.inFlight.free > 0 && (await this.#discovery.settle(fresh))) {
+        entries = await this.#plan();
+      }
       fresh = false;
-      const entries = await this.#plan();
       if (entries.length === 0) {
         // What is open but was not planned waits for slots of our own: the next free one wakes us.
         this.#starved = this.#parts.book.hasOpen(this.#parts.clock.nowMs());
         if (!this.#starved || this.#parts.inFlight.free > 0) await this.#rest();
+        else this.#tellOthers();
         return;
       }
       await this.#claimAndStart(entries);
@@ -123,6 +130,15 @@ export class Dispatch {
       }
     }
     this.#parts.wake.raise(false);
+  }
+
+  /** Without a free slot, but with work known to be due: another process may have room. */
+  #tellOthers(): void {
+    const now = this.#parts.clock.monotonicMs();
+    if (now - this.#toldAt < TELL_OTHERS_MS) return;
+    this.#toldAt = now;
+    // Losing it costs them a probe.
+    sendHint(this.#parts.pool).catch(() => undefined);
   }
 
   async #plan(): Promise<ClaimEntry[]> {

@@ -139,7 +139,7 @@ describe("what breaks", () => {
     });
   });
 
-  it("a header that cannot be sent is a network error, not an exception", async () => {
+  it("a header that cannot be sent is said as such, without a request and without an exception", async () => {
     const request = {
       origin: receiver.url,
       path: "/ok/a",
@@ -148,8 +148,7 @@ describe("what breaks", () => {
       deadlineMs: DEADLINE_MS,
     };
     expect(await exchange(client, request, NEVER)).toMatchObject({
-      kind: "network",
-      code: "UND_ERR_INVALID_ARG",
+      kind: "unsendable",
     });
     expect(receiver.totals().requests).toBe(0);
   });

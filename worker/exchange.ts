@@ -13,6 +13,8 @@ export const MAX_READ_RESPONSE_BYTES = 262_144;
 /** Below the 5 s after which Node's own servers close an idle connection. */
 const KEEP_ALIVE_MS = 4_000;
 const HAPPY_EYEBALLS_MS = 2_500;
+/** undici's word for a request that it refuses to write. */
+const INVALID_REQUEST = "UND_ERR_INVALID_ARG";
 
 export interface ExchangeRequest {
   readonly origin: string;
@@ -37,7 +39,9 @@ export type ExchangeResult =
     }
   | { readonly kind: "network"; readonly code: string; readonly phase: NetworkPhase }
   | { readonly kind: "timeout"; readonly phase: NetworkPhase }
-  | { readonly kind: "shutdown" };
+  | { readonly kind: "shutdown" }
+  /** The request cannot be written down as HTTP (a header with forbidden bytes): nothing was sent. */
+  | { readonly kind: "unsendable"; readonly detail: string };
 
 /** The process-wide client: HTTP/1.1, kept connections, one request at a time on each. */
 export function createHttpClient(connectTimeoutMs: number): Agent {
@@ -140,6 +144,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
     const code = errorCode(error);
+    if (code === INVALID_REQUEST && this.#controller === null) {
+      this.#finish({ kind: "unsendable", detail: error instanceof Error ? error.message : code });
+      return;
+    }
     this.#finish({ kind: "network", code, phase: phaseOf(code, this.#phase) });
   }
 

@@ -12,7 +12,7 @@ import { withoutEvidence } from "./finish-row.ts";
 import type { Logger } from "./log.ts";
 
 const FLUSH_MS = 5;
-const MAX_CONCURRENT_FLUSHES = 2;
+const MAX_CONCURRENT_FLUSHES = 1;
 const RETRY_FIRST_MS = 50;
 const RETRY_CAP_MS = 2_000;
 /** Postgres error classes that blame the data, not the moment. */

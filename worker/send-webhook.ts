@@ -89,5 +89,7 @@ function toOutcome(result: ExchangeResult, durationMs: number): Outcome {
       return { kind: "timeout", phase: result.phase, durationMs };
     case "shutdown":
       return { kind: "shutdown", durationMs };
+    case "unsendable":
+      return { kind: "config_error", detail: result.detail };
   }
 }

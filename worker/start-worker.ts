@@ -38,6 +38,8 @@ import { DueTimer, HintListener, WakeSignal } from "./wake.ts";
 const VERSION = "0.1.0";
 const POOL_MAX = 12;
 const STATEMENT_TIMEOUT_MS = 20_000;
+/** Longer than the server's own limit, so that it speaks only when the connection is dead. */
+const QUERY_TIMEOUT_MS = 25_000;
 const CLAIM_OWNER = "sluice";
 /** After the cut-off, how long outcomes may take to be recorded before the rest is left to the leases. */
 const FLUSH_MS = 5_000;
@@ -69,6 +71,7 @@ export async function startWorker(
     max: POOL_MAX,
     applicationName: `sluice-worker-${settings.region}`,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
     onError: (error) => log.warn({ event: "pool_error", error: error.message }, "a pooled connection broke"),
   });
   try {
@@ -121,7 +124,10 @@ async function assemble(
   supervisor.start();
   const turning = dispatch.run();
   parts.wake.raise(true);
-  log.info({ event: "started", slots: settings.slots, pid: process.pid }, "worker started");
+  log.info(
+    { event: "started", slots: settings.slots, pid: process.pid, healthPort: health?.port },
+    "worker started",
+  );
 
   const running: Running = {
     settings,

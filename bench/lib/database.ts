@@ -31,7 +31,6 @@ export interface BenchDatabase {
 const SETTINGS = {
   shared_buffers: "256MB",
   max_connections: "100",
-  wal_compression: "on",
   max_wal_size: "4GB",
   jit: "off",
 };

@@ -13,6 +13,7 @@ import { type BenchDatabase, openBenchDatabase } from "../lib/database.ts";
 import {
   anyLeft,
   BENCH_KEYRING,
+  BENCH_SECRET,
   type BenchTenant,
   clearRun,
   fillDeliveries,
@@ -39,6 +40,7 @@ type Receiver = Awaited<ReturnType<typeof spawnReceiver>>;
 
 export async function drain(options: BenchOptions) {
   const receiver = await spawnReceiver(["--records", "0", "--no-hash", "--keys", String(MEASURED_KEYS)]);
+  await tellSecrets(receiver, options.destinations);
   const database = await openBenchDatabase();
   const client = createHttpClient(CONNECT_TIMEOUT_MS);
   try {
@@ -69,6 +71,12 @@ export async function drain(options: BenchOptions) {
     await database.close();
     await receiver.stop();
   }
+}
+
+/** The receiver checks each signature, as a real one has to, in the loop's rounds and in ours. */
+async function tellSecrets(receiver: Receiver, destinations: number): Promise<void> {
+  for (let n = 1; n <= destinations; n++)
+    await receiver.client.setSecret(`d${n}`, { secrets: [BENCH_SECRET] });
 }
 
 async function bestConcurrency(
@@ -116,7 +124,11 @@ async function drainOnce(
     const tookMs = performance.now() - begunAt;
     const after = readCpu(database.serverPid);
     const totals = await receiver.client.totals();
-    check(totals.requests - before.requests, totals.effects - before.effects, options.deliveries);
+    check(options.deliveries, {
+      requests: totals.requests - before.requests,
+      effects: totals.effects - before.effects,
+      validSignatures: totals.validSignatures - before.validSignatures,
+    });
     return {
       perSecond: (options.deliveries / tookMs) * 1_000,
       nodeMs: (after.nodeMs - cpu.nodeMs) / options.deliveries,
@@ -144,11 +156,11 @@ async function untilDrained(
   }
 }
 
-function check(requests: number, effects: number, deliveries: number): void {
-  if (requests !== deliveries || effects !== deliveries) {
-    throw new Error(
-      `the receiver saw ${requests} requests and ${effects} effects for ${deliveries} deliveries`,
-    );
+/** @throws Error when a delivery was lost, doubled or badly signed: such a round has no number */
+function check(deliveries: number, seen: Readonly<Record<string, number>>): void {
+  for (const [what, count] of Object.entries(seen)) {
+    if (count !== deliveries)
+      throw new Error(`the receiver saw ${count} ${what} for ${deliveries} deliveries`);
   }
 }
 

@@ -39,7 +39,6 @@ export interface Databases {
 const DURABLE_SETTINGS = {
   max_connections: "200",
   shared_buffers: "256MB",
-  wal_compression: "on",
   synchronous_commit: "on",
   max_wal_size: "2GB",
 } as const;

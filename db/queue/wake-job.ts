@@ -14,6 +14,11 @@ export function dispatchKey(region: Region): string {
   return `dispatch:${region}`;
 }
 
+/** What the outbox sends after a commit: every worker of this database looks at once. */
+export async function sendHint(pool: Queryable): Promise<void> {
+  await pool.query("NOTIFY sluice_wake");
+}
+
 /** Puts the region's wake-up at a moment of database time, in place of the one that stands. */
 export async function writeWakeJob(pool: Queryable, region: Region, runAtMs: number): Promise<void> {
   await pool.query({
