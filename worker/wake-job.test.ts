@@ -8,7 +8,7 @@ import type { Receiver } from "#demo/receiver/types.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
-import { readDelivery, readWakeJob, terminateSessions } from "#tests/support/worker-rows/sql.ts";
+import { isListening, readDelivery, readWakeJob, terminateSessions } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker, type TestWorkerOptions } from "#tests/support/worker-run.ts";
 
 const LONG_MS = 30_000;
@@ -161,22 +161,28 @@ describe("each other source of a wake", () => {
 });
 
 describe("graphile-worker's runner", () => {
-  it("fault 49: is started again when its connections were ended, and then carries a wait alone", async () => {
-    const worker = await start({ off: ["probe", "timers", "reconciler"] });
-    expect(await terminateSessions(database.pool, "sluice-worker-us%")).toBeGreaterThan(1);
-    await waitFor(() => worker.captured.text().includes("hint_connection_lost"), {
-      what: "the loss to be noticed",
-    });
-    const [id = ""] = await enqueue("/429/seconds/2/again?times=1");
-    await database.pool.query("NOTIFY sluice_wake");
-    await waitFor(
-      async () => {
-        // The hint may come while the listener is still away.
-        await database.pool.query("NOTIFY sluice_wake");
-        return (await readDelivery(database.pool, id)).attempts === 1;
-      },
-      { timeoutMs: LONG_MS, intervalMs: 100 },
-    );
-    await waitFor(() => isDelivered(id), { timeoutMs: LONG_MS, what: "the job to deliver it" });
-  });
+  it(
+    "fault 49: is started again when its connections were ended, and then carries a wait alone",
+    async () => {
+      const worker = await start({ off: ["probe", "timers", "reconciler"] });
+      // A listener that is still on its way would have nothing to lose.
+      await waitFor(() => isListening(database.pool, "sluice-worker-us-hints"), { timeoutMs: LONG_MS });
+      expect(await terminateSessions(database.pool, "sluice-worker-us%")).toBeGreaterThan(1);
+      await waitFor(() => worker.captured.text().includes("hint_connection_lost"), {
+        what: "the loss to be noticed",
+      });
+      const [id = ""] = await enqueue("/429/seconds/2/again?times=1");
+      await database.pool.query("NOTIFY sluice_wake");
+      await waitFor(
+        async () => {
+          // The hint may come while the listener is still away.
+          await database.pool.query("NOTIFY sluice_wake");
+          return (await readDelivery(database.pool, id)).attempts === 1;
+        },
+        { timeoutMs: LONG_MS, intervalMs: 100 },
+      );
+      await waitFor(() => isDelivered(id), { timeoutMs: LONG_MS, what: "the job to deliver it" });
+    },
+    3 * LONG_MS,
+  );
 });

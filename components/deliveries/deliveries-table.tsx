@@ -65,7 +65,6 @@ function DeliveryLine({ row, asOf }: { row: DeliveryRow; asOf: string }) {
       <Cell>
         <span className="inline-flex items-center gap-2 align-top">
           <StatusText tone={state.tone} icon={state.icon} label={state.label} />
-          <HeldMark blockers={row.held} />
           {row.reason ? <span className="text-muted">{reasonWords(row.reason)}</span> : null}
         </span>
       </Cell>
@@ -90,6 +89,8 @@ function DeliveryLine({ row, asOf }: { row: DeliveryRow; asOf: string }) {
 function NextAttempt({ row, asOf }: { row: DeliveryRow; asOf: string }) {
   if (row.finishedAt !== null) return <NearTimestamp iso={row.finishedAt} asOf={asOf} />;
   if (row.state === "leased") return <span className="text-muted">in flight</span>;
+  // What holds a row says more than a due time that has passed.
+  if (row.held.length > 0) return <HeldMark blockers={row.held} />;
   return (
     <>
       <NearTimestamp iso={row.dueAt} asOf={asOf} />{" "}

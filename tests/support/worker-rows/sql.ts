@@ -145,6 +145,15 @@ export async function terminateSessions(pool: Pool, applicationName: string): Pr
   return rows.length;
 }
 
+/** Whether a session of this name hears hints by now. */
+export async function isListening(pool: Pool, applicationName: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1 AND query LIKE 'LISTEN%' AND state = 'idle'",
+    [applicationName],
+  );
+  return rowCount !== 0;
+}
+
 /** Worker processes that are on record. */
 export async function countWorkerProcesses(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ n: number }>(
