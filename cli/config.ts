@@ -71,6 +71,12 @@ export function readCommandUrls(env: Environment = process.env): RegionUrls {
   return noted ?? readRegionUrls(env);
 }
 
+/** The same, or null where none are set and no `up` of this clone has noted any. */
+export function readCommandUrlsIfAny(env: NodeJS.ProcessEnv = process.env): RegionUrls | null {
+  if (env.DATABASE_URL_US || env.DATABASE_URL_EU) return readCommandUrls(env);
+  return readNotedUrls(path.resolve(ROOT, env.SLUICE_DATA_DIR || ".sluice"));
+}
+
 /**
  * Gives this process the databases and the key of the running `up` when its own environment has none, so that a
  * command beside it (one more worker, say) works on the same rows.

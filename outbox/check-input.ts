@@ -152,6 +152,9 @@ function checkTraceparent(text: string | undefined): string | null {
   return text;
 }
 
+/** No business moment is older; an unset date would else stand first in its lane, decades late. */
+const EARLIEST_DUE_MS = Date.UTC(2000, 0, 1);
+
 function checkDueTime(input: DeliveryInput): Pick<CheckedDelivery, "delayMs" | "dueAtMs"> {
   const { delayMs, dueAt } = input;
   if (delayMs !== undefined && dueAt !== undefined) {
@@ -163,6 +166,9 @@ function checkDueTime(input: DeliveryInput): Pick<CheckedDelivery, "delayMs" | "
   // Too far ahead is for the statement to say: only the database clock counts.
   if (dueAt !== undefined && !(types.isDate(dueAt) && Number.isFinite(dueAt.getTime()))) {
     throw new SluiceError("bad_due_time", "dueAt is not a valid moment");
+  }
+  if (dueAt !== undefined && dueAt.getTime() < EARLIEST_DUE_MS) {
+    throw new SluiceError("bad_due_time", "dueAt lies before the year 2000");
   }
   return { delayMs: delayMs ?? null, dueAtMs: dueAt?.getTime() ?? null };
 }

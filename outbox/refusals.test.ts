@@ -69,6 +69,7 @@ describe("refusals", () => {
     ["a delay that is no number", { delayMs: Number.NaN }, "bad_due_time"],
     ["a delay over the limit", { delayMs: MAX_DELAY_MS + 1 }, "bad_due_time"],
     ["a due time that is no moment", { dueAt: new Date(Number.NaN) }, "bad_due_time"],
+    ["a due time decades ago", { dueAt: new Date(-8.64e15) }, "bad_due_time"],
     ["a delay beside a due time", { dueAt: new Date(), delayMs: 1 }, "bad_due_time"],
   ];
 

@@ -7,6 +7,7 @@ import { shutGate } from "#db/queue/shut-gate.ts";
 import { uuidV7 } from "#domain/ids.ts";
 import { DEFAULT_POLICY, type RetryPolicy } from "#domain/policy.ts";
 import { type Decision, decide } from "#domain/retry-policy.ts";
+import type { SendPlan } from "./destinations.ts";
 import type { FinishBatcher, FinishResult } from "./finish-batcher.ts";
 import { toFinishRow } from "./finish-row.ts";
 import { attemptLine } from "./log-lines.ts";
@@ -17,20 +18,26 @@ import { type Attempt, sendWebhook } from "./send-webhook.ts";
 export const START_MS = 1_000;
 
 /** False when there is not enough of the lease left: the caller releases the row, nothing was sent. */
-export function leaseAllows(delivery: ClaimedDelivery, leaseUntilMs: number, parts: WorkerParts): boolean {
-  const needMs = policyOf(delivery, parts).requestDeadlineMs + parts.leaseMarginMs;
+export function leaseAllows(
+  delivery: ClaimedDelivery,
+  plan: SendPlan,
+  leaseUntilMs: number,
+  parts: WorkerParts,
+): boolean {
+  const needMs = policyOf(delivery, plan, parts).requestDeadlineMs + parts.leaseMarginMs;
   return leaseUntilMs - parts.clock.nowMs() >= needMs;
 }
 
 /** Never rejects. The slot is given back when the outcome is stored, or known to be too late. */
 export async function deliver(
   delivery: ClaimedDelivery,
+  plan: SendPlan,
   parts: WorkerParts,
   batcher: FinishBatcher,
 ): Promise<void> {
-  const policy = policyOf(delivery, parts);
+  const policy = policyOf(delivery, plan, parts);
   try {
-    const attempt = await sendWebhook(delivery, parts.destinations.get(delivery.destinationId), policy, {
+    const attempt = await sendWebhook(delivery, plan, policy, {
       client: parts.http,
       clock: parts.clock,
       region: parts.region,
@@ -58,9 +65,8 @@ export async function deliver(
   }
 }
 
-function policyOf(delivery: ClaimedDelivery, parts: WorkerParts): RetryPolicy {
-  const plan = parts.destinations.get(delivery.destinationId);
-  const policy = plan?.policies?.[delivery.serviceClass] ?? DEFAULT_POLICY[delivery.serviceClass];
+function policyOf(delivery: ClaimedDelivery, plan: SendPlan, parts: WorkerParts): RetryPolicy {
+  const policy = plan.policies?.[delivery.serviceClass] ?? DEFAULT_POLICY[delivery.serviceClass];
   // The claim's lease is one for all; a destination's own deadline cannot reach beyond it.
   const longestMs = parts.leaseMs - parts.leaseMarginMs - START_MS;
   return policy.requestDeadlineMs <= longestMs ? policy : { ...policy, requestDeadlineMs: longestMs };

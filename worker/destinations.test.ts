@@ -42,8 +42,7 @@ describe("DestinationCache", () => {
   afterAll(() => database.drop());
 
   const load = async (cache: DestinationCache, id: string, version = 1) => {
-    await cache.load(database.pool, new Map([[id, version]]));
-    return cache.get(id);
+    return (await cache.load(database.pool, new Map([[id, version]]))).get(id);
   };
 
   it("reads a version once, and the newer one when a claim names it", async () => {
@@ -62,6 +61,22 @@ describe("DestinationCache", () => {
   it("does not invent a destination that has no row", async () => {
     const cache = new DestinationCache(TEST_KEYRING);
     expect(await load(cache, "0190aaaa-0000-7000-8000-00000000ffff")).toBeUndefined();
+  });
+
+  it("gives a caller all that it asked for, also when the policies change while it waits for the database", async () => {
+    const cache = new DestinationCache(TEST_KEYRING);
+    const known = await makeDestination(database.pool, tenantId);
+    const fresh = await makeDestination(database.pool, tenantId);
+    await load(cache, known);
+    const loading = cache.load(
+      database.pool,
+      new Map([
+        [known, 1],
+        [fresh, 1],
+      ]),
+    );
+    cache.usePolicies(new Map([["routine", { requestDeadlineMs: 4_000 }]]));
+    expect([...(await loading).keys()].sort()).toEqual([known, fresh].sort());
   });
 
   it("lays the class's policy under the destination's own, and follows a change of the class's", async () => {

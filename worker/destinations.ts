@@ -55,24 +55,30 @@ export class DestinationCache {
     this.#plans.clear();
   }
 
-  /** Makes sure that the named versions, or newer ones, are here. */
-  async load(pool: Queryable, wanted: ReadonlyMap<string, number>): Promise<void> {
-    const missing = [...wanted].filter(([id, version]) => (this.#plans.get(id)?.version ?? -1) < version);
-    if (missing.length === 0) return;
-    const rows = await readDestinations(
-      pool,
-      missing.map(([id]) => id),
-    );
-    for (const row of rows) this.#plans.set(row.id, this.#plan(row));
+  /**
+   * The plans of the named destinations, at the named version or a newer one. What is returned belongs to the caller:
+   * a change of policy or a full cache that comes meanwhile takes nothing out of it. An id is missing only when the
+   * destination's row does not exist.
+   */
+  async load(pool: Queryable, wanted: ReadonlyMap<string, number>): Promise<Map<string, SendPlan>> {
+    const plans = new Map<string, SendPlan>();
+    const missing: string[] = [];
+    for (const [id, version] of wanted) {
+      const plan = this.#plans.get(id);
+      if (plan !== undefined && plan.version >= version) plans.set(id, plan);
+      else missing.push(id);
+    }
+    if (missing.length === 0) return plans;
+    for (const row of await readDestinations(pool, missing)) {
+      const plan = this.#plan(row);
+      plans.set(row.id, plan);
+      this.#plans.set(row.id, plan);
+    }
     for (const id of this.#plans.keys()) {
       if (this.#plans.size <= MAX_CACHED_DESTINATIONS) break;
-      if (!wanted.has(id)) this.#plans.delete(id);
+      this.#plans.delete(id);
     }
-  }
-
-  /** Undefined only when the destination's row does not exist. */
-  get(id: string): SendPlan | undefined {
-    return this.#plans.get(id);
+    return plans;
   }
 
   #plan(row: DestinationRow): SendPlan {

@@ -10,6 +10,7 @@ import { release } from "#db/queue/release.ts";
 import { sendHint, writeWakeJob } from "#db/queue/wake-job.ts";
 import { emptyDrrState, planClaims } from "#domain/fair-share.ts";
 import { deliver, leaseAllows } from "./deliver.ts";
+import type { SendPlan } from "./destinations.ts";
 import type { Discovery } from "./discovery.ts";
 import type { FinishBatcher } from "./finish-batcher.ts";
 import type { InFlightKey } from "./in-flight.ts";
@@ -224,10 +225,14 @@ export class Dispatch {
   async #readAndStart(claimed: Claim, ids: readonly string[]): Promise<void> {
     const unsent = new Set(ids);
     try {
-      for (const delivery of await this.#read(ids, claimed.token)) {
-        if (this.#stopping || !leaseAllows(delivery, claimed.leaseUntilMs, this.#parts)) continue;
+      const deliveries = await readClaimed(this.#parts.pool, ids, claimed.token);
+      const plans = await this.#parts.destinations.load(this.#parts.pool, versionsOf(deliveries));
+      for (const delivery of deliveries) {
+        const plan = plans.get(delivery.destinationId);
+        if (plan === undefined || this.#stopping) continue;
+        if (!leaseAllows(delivery, plan, claimed.leaseUntilMs, this.#parts)) continue;
         unsent.delete(delivery.id);
-        void this.#send(delivery);
+        void this.#send(delivery, plan);
       }
     } catch (error) {
       this.#parts.log.warn(
@@ -241,18 +246,8 @@ export class Dispatch {
     for (const id of unsent) this.#parts.inFlight.giveBack(id);
   }
 
-  async #read(ids: readonly string[], token: string): Promise<ClaimedDelivery[]> {
-    const { pool, destinations } = this.#parts;
-    const deliveries = await readClaimed(pool, ids, token);
-    const versions = new Map(
-      deliveries.map((delivery) => [delivery.destinationId, delivery.destinationVersion]),
-    );
-    await destinations.load(pool, versions);
-    return deliveries;
-  }
-
-  async #send(delivery: ClaimedDelivery): Promise<void> {
-    await deliver(delivery, this.#parts, this.#batcher);
+  async #send(delivery: ClaimedDelivery, plan: SendPlan): Promise<void> {
+    await deliver(delivery, plan, this.#parts, this.#batcher);
     if (delivery.lostLeases === 0) return;
     // Rows with a lost lease go out one at a time: the next one may go now, wherever it waits.
     this.#discovery.walkSoon();
@@ -292,4 +287,8 @@ function claimedKeys(entries: readonly ClaimEntry[], claimed: Claim): InFlightKe
     }
   });
   return keys;
+}
+
+function versionsOf(deliveries: readonly ClaimedDelivery[]): Map<string, number> {
+  return new Map(deliveries.map((delivery) => [delivery.destinationId, delivery.destinationVersion]));
 }

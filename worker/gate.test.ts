@@ -190,4 +190,27 @@ describe("a gate", () => {
     // The delivery that was asked to wait still waits.
     expect(await readDelivery(database.pool, ids[0] ?? "")).toMatchObject({ state: "delayed", attempts: 1 });
   });
+
+  it(
+    "FAIR-6 an endpoint that refuses every first try of a key is worked off all the same, under steady new work",
+    async () => {
+      const quick = {
+        ...EXACT,
+        backoff: { baseMs: 40, capMs: 80, jitter: 0 },
+        gate: { baseMs: 40, factor: 2, capMs: 400, jitter: 0 },
+      };
+      const { destinationId } = await fill("/429/malformed/stubborn?times=1", 10, quick);
+      await start();
+      for (let more = 0; more < 10; more++) {
+        const before = (await countDeliveries(database.pool)).delivered ?? 0;
+        await makeDeliveries(database.pool, { tenantId, destinationId });
+        await waitFor(async () => ((await countDeliveries(database.pool)).delivered ?? 0) > before, {
+          timeoutMs: LONG_MS,
+          what: "the next delivery",
+        });
+      }
+      await allDelivered(20);
+    },
+    4 * LONG_MS,
+  );
 });

@@ -33,7 +33,7 @@ export interface SendContext {
 /** Sends one delivery once. Never rejects. */
 export async function sendWebhook(
   delivery: ClaimedDelivery,
-  plan: SendPlan | undefined,
+  plan: SendPlan,
   policy: RetryPolicy,
   context: SendContext,
 ): Promise<Attempt> {
@@ -63,9 +63,8 @@ export async function sendWebhook(
   };
 }
 
-function whatForbids(delivery: ClaimedDelivery, plan: SendPlan | undefined): Outcome | null {
+function whatForbids(delivery: ClaimedDelivery, plan: SendPlan): Outcome | null {
   if (delivery.body === null) return { kind: "payload_erased" };
-  if (plan === undefined) return { kind: "config_error", detail: "the destination does not exist" };
   if (plan.configError !== null) return { kind: "config_error", detail: plan.configError };
   if (plan.badUrl !== null) return { kind: "bad_destination", detail: plan.badUrl };
   return null;

@@ -6,7 +6,7 @@ import { runScript } from "../run-script.ts";
 
 export const help = `Usage: sluice console [--port <port>]
 
-Serves the console on 127.0.0.1; "npm run build" must have built it. Default port: SLUICE_CONSOLE_PORT, 3000.
+Serves the console on 127.0.0.1; "npm start" builds it. Default port: SLUICE_CONSOLE_PORT, 3000.
 Reads DATABASE_URL_US and DATABASE_URL_EU, or the databases of the running "sluice up".`;
 
 /** Runs until it is stopped. */

@@ -8,7 +8,7 @@ import { assertRegion } from "#db/regions.ts";
 import { isSluiceError } from "#domain/errors.ts";
 import { REGIONS } from "#domain/region.ts";
 import { embeddedNativeDir } from "#scripts/lib/embedded-postgres.ts";
-import { ROOT, readCommandUrls } from "../config.ts";
+import { ROOT, readCommandUrlsIfAny } from "../config.ts";
 
 export const help = `Usage: sluice doctor
 
@@ -47,14 +47,16 @@ function checks(): Check[] {
     { name: "node", look: async () => process.version },
     files("packages", "node_modules/.package-lock.json", "run npm start"),
     files("prisma client", "db/generated/client.ts", "run npm start"),
-    files("console build", ".next/BUILD_ID", "run npm run build"),
+    files("console build", ".next/BUILD_ID", "run npm start once, it builds the console"),
     { name: "embedded postgres", look: async () => path.relative(ROOT, embeddedNativeDir()) },
     ...REGIONS.map((region) => ({ name: `database ${region}`, look: () => checkDatabase(region) })),
   ];
 }
 
 async function checkDatabase(region: (typeof REGIONS)[number]): Promise<string> {
-  const connectionString = readCommandUrls()[region];
+  const urls = readCommandUrlsIfAny();
+  if (urls === null) return "none yet: npm start makes them, or set DATABASE_URL_US and DATABASE_URL_EU";
+  const connectionString = urls[region];
   const version = await pingDatabase(connectionString);
   const pool = createPool({ connectionString, max: 1, applicationName: "sluice-doctor" });
   try {

@@ -3,15 +3,26 @@
  * It must never start without a valid region.
  */
 import { parseArgs } from "node:util";
+import { urlSetting } from "#db/config.ts";
 import { createPool } from "#db/pool.ts";
 import { createPrisma } from "#db/prisma.ts";
+import { SluiceError } from "#domain/errors.ts";
 import { parseRegion, type Region } from "#domain/region.ts";
 import { readWorkerSettings, type WorkerSettings } from "#worker/config.ts";
 import { runWorkerProcess } from "#worker/main.ts";
+import type { WorkerExtras } from "#worker/start-worker.ts";
 import type { ExtraTask } from "#worker/supervisor.ts";
 import { type Command, UsageError } from "../command.ts";
 
 const MAX_PORT = 65_535;
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+]);
 const DEMO_POOL_MAX = 2;
 
 const help = `Usage: sluice worker --region <us|eu> [--health-port <port>] [--demo]
@@ -39,16 +50,31 @@ async function run(args: string[]): Promise<number> {
   const withPort: WorkerSettings =
     port === undefined ? settings : { ...settings, healthPort: parsePort(port) };
   if (!values.demo) {
-    await runWorkerProcess(withPort);
+    await start(withPort);
     return 0;
   }
   const demo = await demoTasks(region, withPort.connectionString);
   try {
-    await runWorkerProcess(withPort, { tasks: demo.tasks });
+    await start(withPort, { tasks: demo.tasks });
   } finally {
     await demo.close();
   }
   return 0;
+}
+
+/** A database that does not answer is one clear line with its setting, not a driver's word. */
+async function start(settings: WorkerSettings, extras: WorkerExtras = {}): Promise<void> {
+  try {
+    await runWorkerProcess(settings, extras);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === undefined || !UNREACHABLE.has(code)) throw error;
+    const setting = urlSetting(settings.region);
+    throw new SluiceError(
+      "database_unreachable",
+      `the database of region ${settings.region} does not answer (${code}): check ${setting}`,
+    );
+  }
 }
 
 function parsePort(text: string): number {

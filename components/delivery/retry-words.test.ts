@@ -40,7 +40,7 @@ test("seconds with jitter", () => {
   expect(lines).toEqual([
     { label: "Retry-After", raw: "3", text: "read as seconds, asks for 3.000 s" },
     { label: "Jitter", text: "0.412 s added" },
-    { label: "Delay", text: "3.412 s from the stored outcome" },
+    { label: "Delay", text: "3.412 s after the answer was recorded" },
   ]);
 });
 
@@ -55,7 +55,7 @@ test("a header that is not understood falls back and says so, with the header as
   expect(lines.map(({ label, text }) => [label, text])).toEqual([
     ["Retry-After", "not understood"],
     ["Backoff", "the policy's own, since no usable Retry-After came"],
-    ["Delay", "1 m 1 s from the stored outcome"],
+    ["Delay", "1 m 1 s after the answer was recorded"],
   ]);
 });
 

@@ -29,7 +29,7 @@ export function retryLines(attempt: AttemptEntry): RetryLine[] {
     const asked = retryAfter.askedMs === null ? "" : `, asks for ${exactly(retryAfter.askedMs)}`;
     lines.push({ label: "Retry-After", raw: retryAfter.raw, text: `${read}${asked}` });
   }
-  if (fallback && attempt.kind === "http") {
+  if (fallback && attempt.kind === "http" && attempt.nextDueAt !== null) {
     lines.push({ label: "Backoff", text: "the policy's own, since no usable Retry-After came" });
   }
   if (clamped !== null) {
@@ -40,7 +40,7 @@ export function retryLines(attempt: AttemptEntry): RetryLine[] {
   }
   if (jitterMs !== null && jitterMs > 0) lines.push({ label: "Jitter", text: `${exactly(jitterMs)} added` });
   if (delayMs !== null && delayMs > 0 && attempt.nextDueAt !== null) {
-    lines.push({ label: "Delay", text: `${exactly(delayMs)} from the stored outcome` });
+    lines.push({ label: "Delay", text: `${exactly(delayMs)} after the answer was recorded` });
   }
   return lines;
 }

@@ -156,7 +156,7 @@ function reasonOf(blocker: BlockerName, row: BlockerRow): string | null {
     case "probe":
       return row.hold_why === null
         ? null
-        : `${row.hold_status ?? "answer"} ${row.hold_why === "retry_after" ? "with" : "without"} Retry-After`;
+        : `${row.hold_status ?? "answer"} ${row.hold_why === "retry_after" ? "with" : "without a usable"} Retry-After`;
     case "tenant_cap":
       return `${row.tenant_in_flight} of ${row.tenant_limit} in flight`;
     case "destination_cap":

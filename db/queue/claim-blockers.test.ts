@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
 import { HOUR_MS, makePlace, outcomeOf, type Place, request } from "#tests/support/queue-rows/sql.ts";
+import { waitFor } from "#tests/support/wait-for.ts";
 import { type Claim, claim, type EntryResult } from "./claim.ts";
 import { finish } from "./finish.ts";
 import { shutGate } from "./shut-gate.ts";
@@ -116,10 +117,10 @@ describe("CTL-1 controls hold work in the claim itself (fault 43)", () => {
   });
 });
 
-async function gate(place: Place, delayMs: number): Promise<number> {
+async function gate(place: Place, delayMs: number, deliveryId: string = randomUUID()): Promise<number> {
   const state = await shutGate(database.pool, {
     destinationId: place.destinationId,
-    deliveryId: randomUUID(),
+    deliveryId,
     delayMs,
     startedMs: Date.now(),
     why: "retry_after",
@@ -169,6 +170,35 @@ describe("FAIR-6 the gate", () => {
     const startedMs = probe.claimedAtMs + 1;
     await finish(database.pool, [outcomeOf(String(probe.ids[0]), probe.token, { started_ms: startedMs })]);
     expect((await ask(place, 4)).taken).toBe(4);
+  });
+
+  it("gives the probe to the delivery that shut it, so that no sibling spends an attempt on finding out", async () => {
+    const place = await busyPlace();
+    const [shutter = ""] = await makeDeliveries(database.pool, { ...place, lane: "retry", dueInMs: 500 });
+    await gate(place, 60_000, shutter);
+    await reachOpening(place);
+    const entries = [
+      { ...place, wanted: 3 },
+      { ...place, lane: "retry" as const, wanted: 3 },
+    ];
+    const early = await claim(database.pool, request(entries));
+    expect(early.entries.map((entry) => [entry.taken, entry.blocker])).toEqual([
+      [0, "gate"],
+      [0, "gate"],
+    ]);
+    expect(early.entries[0]?.untilMs).toBeGreaterThan(early.claimedAtMs);
+    await waitFor(async () => (await claim(database.pool, request(entries))).ids.includes(shutter), {
+      what: "the probe to be due",
+    });
+    expect((await claim(database.pool, request(entries))).ids).toEqual([]);
+  });
+
+  it("leaves the probe to others when the delivery that shut it was not claimed within two seconds", async () => {
+    const place = await busyPlace();
+    const [shutter = ""] = await makeDeliveries(database.pool, { ...place, lane: "retry", dueInMs: -3_000 });
+    await gate(place, 60_000, shutter);
+    await reachOpening(place);
+    expect((await probeFor(place)).ids).toHaveLength(1);
   });
 
   it("lets the next probe through when the first one's lease has ended, or when it was released as dead unsent", async () => {

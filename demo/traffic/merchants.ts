@@ -72,7 +72,7 @@ const LIMITED_AND_TOLD: Role = {
 /** The same endpoint, but nobody told us: its 429s do. */
 const LIMITED_UNTOLD: Role = {
   weight: 1,
-  endpoints: [{ key: "events", name: "Events", behaviour: "limit/5/2", perSecond: 1.5 }],
+  endpoints: [{ key: "events", name: "Events", behaviour: "limit/5/2", perSecond: 0.8, concurrencyLimit: 2 }],
 };
 const NOISY: Role = {
   weight: 1,

@@ -51,13 +51,14 @@ BEGIN
                 WHEN t.paused_at IS NOT NULL AND t.pause_until > v_now THEN 'tenant_paused'
                 WHEN x.paused_at IS NOT NULL AND x.pause_until > v_now THEN 'destination_paused'
                 WHEN x.disabled_at IS NOT NULL THEN 'destination_disabled'
-                WHEN s.hold_until > v_now THEN 'gate' END AS blocker,
-           s.hold_until, t.pause_until AS tenant_pause_until, x.pause_until AS destination_pause_until,
+                WHEN s.hold_until > v_now OR p.due_at > v_now THEN 'gate' END AS blocker,
+           greatest(s.hold_until, p.due_at) AS hold_until, t.pause_until AS tenant_pause_until, x.pause_until AS destination_pause_until,
            x.rate_per_second, x.rate_burst, r.rate_tat AS stored_tat,
            -- Never further ahead than a full burst: a raised rate counts at once, whatever was spent at the old one.
            greatest(v_now, least(coalesce(r.rate_tat, v_now), v_now + x.rate_burst / x.rate_per_second * interval '1 second')) AS tat,
-           -- A gate that has opened lets one probe through until it has an outcome.
-           CASE WHEN s.probing THEN 1
+           -- A gate that has opened lets one probe through until it has an outcome: the delivery that shut it, or one of its
+           -- lane, so that siblings spend no attempt on finding out.
+           CASE WHEN s.probing THEN CASE WHEN p.lane <> e.lane OR p.service_class <> e.service_class THEN 0 ELSE 1 END
                 ELSE least(coalesce(x.concurrency_limit, v_control.default_destination_concurrency), s.adaptive_limit) END
              - coalesce((SELECT l.n FROM lease l WHERE l.destination_id = e.destination_id AND l.tenant_id = e.tenant_id), 0) AS destination_room,
            coalesce(t.concurrency_limit, v_control.default_tenant_concurrency)
@@ -67,6 +68,11 @@ BEGIN
       LEFT JOIN sluice.destination x ON x.id = e.destination_id AND x.tenant_id = e.tenant_id
       LEFT JOIN sluice.destination_state s ON s.destination_id = e.destination_id
       LEFT JOIN sluice.destination_rate r ON r.destination_id = e.destination_id
+      -- Not for long: a probe that is not claimed within two seconds of its due time (no slot for retries) leaves it to others.
+      LEFT JOIN LATERAL (
+        SELECT d.lane, d.service_class, d.due_at FROM sluice.delivery d
+         WHERE s.probing AND d.id = s.hold_delivery_id AND d.state <> 'leased'
+           AND d.due_at BETWEEN v_now - interval '2 seconds' AND v_now + interval '1 second') p ON true
   ), rated AS (
     SELECT g.*,
            -- GCRA: n tokens fit while tat + n/rate <= now + burst/rate. A millionth of tolerance for the interval's rounding. Null: no rate.
@@ -76,7 +82,7 @@ BEGIN
   ), by_destination AS (
     -- Cumulative over the entries of the call: two entries of one destination share its room and its tokens.
     SELECT r.*, CASE WHEN r.blocker IS NOT NULL THEN 0 ELSE greatest(0, least(r.wanted,
-             least(r.destination_room, r.tokens) - coalesce(sum(r.wanted) FILTER (WHERE r.blocker IS NULL) OVER
+             least(r.destination_room, r.tokens) - coalesce(sum(r.wanted) FILTER (WHERE r.blocker IS NULL AND r.destination_room > 0) OVER
                (PARTITION BY r.destination_id ORDER BY r.ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)))::integer END AS allowed
       FROM rated r
   ), clipped AS MATERIALIZED (
@@ -85,7 +91,7 @@ BEGIN
       FROM by_destination c
   ), suspect AS MATERIALIZED (SELECT coalesce(sum(l.suspects), 0) = 0 AS free FROM lease l
   ), picked AS MATERIALIZED (
-    SELECT c.ord, c.destination_id, w.row_id, w.id, w.due_at, w.payload_bytes, w.lost_leases
+    SELECT c.ord, c.tenant_id, w.row_id, w.id, w.due_at, w.payload_bytes, w.lost_leases
       FROM clipped c
      CROSS JOIN LATERAL (
        SELECT d.ctid AS row_id, d.id, d.due_at, d.payload_bytes, d.lost_leases
@@ -99,10 +105,12 @@ BEGIN
      WHERE c.k > 0
   ), chosen AS MATERIALIZED (
     -- A row with a lost lease goes out one at a time per process, so that a body that kills it takes no neighbour along.
+    -- Whose row that is, chance decides for each claim anew: one tenant's slow endpoint must not stand before all others.
     SELECT r.ord, r.row_id FROM (
       SELECT p.*, sum(p.payload_bytes) OVER (ORDER BY p.ord, p.due_at, p.id) AS bytes,
              row_number() OVER (ORDER BY p.ord, p.due_at, p.id) AS nth,
-             row_number() OVER (PARTITION BY p.lost_leases > 0 ORDER BY p.ord, p.due_at, p.id) AS nth_of_kind
+             row_number() OVER (PARTITION BY p.lost_leases > 0
+               ORDER BY CASE WHEN p.lost_leases > 0 THEN hashtext(p.tenant_id::text || v_token::text) END, p.ord, p.due_at, p.id) AS nth_of_kind
         FROM picked p) r
      WHERE (r.bytes <= p_max_bytes OR r.nth = 1) AND (r.lost_leases = 0 OR r.nth_of_kind = 1)
   ), leased AS (
