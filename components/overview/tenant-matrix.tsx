@@ -162,7 +162,16 @@ function TenantState({ line }: { line: Line }) {
     case "held":
       return <StatusText tone="held" label={capital(HELD_WORDS[line.held.why ?? ""] ?? "Held")} />;
     case "rate_limited":
-      return <StatusText tone="warn" icon={TimerReset} label="Rate-limited" />;
+      return (
+        <span className="inline-flex items-center gap-1">
+          <StatusText tone="warn" icon={TimerReset} label="Rate-limited" />
+          {line.stateUntil === null ? null : (
+            <span className="text-muted">
+              until <Timestamp iso={line.stateUntil} form="clock" plain />
+            </span>
+          )}
+        </span>
+      );
     case "active":
       return <StatusText tone="neutral" icon={Gauge} label="Active" />;
   }

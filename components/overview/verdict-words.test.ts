@@ -51,6 +51,34 @@ test("late names the age, the target and who is affected", () => {
   });
 });
 
+test("late names the worst tenant, and its own endpoint where that is the cause", () => {
+  const worst: RegionOverview["tenants"][number] = {
+    id: "ten_1",
+    slug: "boxwise",
+    name: "Boxwise",
+    state: "rate_limited",
+    stateUntil: AS_OF,
+    stateReason: null,
+    firstAttemptMs: 372_000,
+    firstAttemptClass: "routine",
+    due: { count: 0, oldestMs: 0 },
+    gated: 3,
+    held: { count: 0, oldestMs: 0, why: null },
+    ready: 3,
+    delayed: 1,
+    inFlight: 0,
+    deadLetters: { count: 0, oldestMs: 0 },
+    lastDeliveredAt: null,
+  };
+  expect(wordsFor(answer({ verdict: late, tenants: [worst] }), false).aside).toBe(
+    "3 tenants affected, worst Boxwise, rate-limited by its own endpoint.",
+  );
+  const slow = { ...worst, state: "active" as const };
+  expect(wordsFor(answer({ verdict: late, tenants: [slow] }), false).aside).toBe(
+    "3 tenants affected, worst Boxwise.",
+  );
+});
+
 test("on time is green while fresh, and only was on time when the page is behind", () => {
   expect(wordsFor(answer(), false)).toMatchObject({ tone: "ok", label: "on time" });
   expect(wordsFor(answer(), true)).toMatchObject({ tone: "unknown", label: "was on time" });

@@ -80,10 +80,18 @@ function silentWorkers(region: RegionOverview, asOf: string): string {
 function asideOf(region: RegionOverview, asOf: string): string {
   const parts: string[] = [];
   if (region.verdict.tenantsAffected > 0)
-    parts.push(`${plural(region.verdict.tenantsAffected, "tenant")} affected.`);
+    parts.push(`${plural(region.verdict.tenantsAffected, "tenant")} affected${worstTenant(region)}.`);
   if (region.pausedTenants > 0) parts.push(`${plural(region.pausedTenants, "tenant")} paused.`);
   if (isSilent(region.lastSampleAt, asOf)) parts.push("Sampling has stopped: the charts have no data.");
   return parts.join(" ");
+}
+
+/** Who it is and, where its own endpoint is the cause, that; tenants come ranked by their worst lag. */
+function worstTenant(region: RegionOverview): string {
+  const worst = region.tenants[0];
+  if (worst === undefined) return "";
+  const cause = worst.state === "rate_limited" ? ", rate-limited by its own endpoint" : "";
+  return `, worst ${worst.name}${cause}`;
 }
 
 /** Four samplings late, or never begun. */
