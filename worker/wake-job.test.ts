@@ -171,6 +171,11 @@ describe("graphile-worker's runner", () => {
       await waitFor(() => worker.captured.text().includes("hint_connection_lost"), {
         what: "the loss to be noticed",
       });
+      // Its connections ended too: a new runner, or its own second try, listens again before it carries anything alone.
+      await waitFor(() => isListening(database.pool, "sluice-worker-us"), {
+        timeoutMs: 2 * LONG_MS,
+        what: "graphile-worker's runner to be back",
+      });
       const [id = ""] = await enqueue("/429/seconds/2/again?times=1");
       await database.pool.query("NOTIFY sluice_wake");
       await waitFor(
@@ -183,6 +188,6 @@ describe("graphile-worker's runner", () => {
       );
       await waitFor(() => isDelivered(id), { timeoutMs: LONG_MS, what: "the job to deliver it" });
     },
-    3 * LONG_MS,
+    5 * LONG_MS,
   );
 });

@@ -70,9 +70,10 @@ BEGIN
       LEFT JOIN sluice.destination_rate r ON r.destination_id = e.destination_id
       -- Not for long: a probe that is not claimed within two seconds of its due time (no slot for retries) leaves it to others.
       LEFT JOIN LATERAL (
-        SELECT d.lane, d.service_class, d.due_at FROM sluice.delivery d
-         WHERE s.probing AND d.id = s.hold_delivery_id AND d.state <> 'leased'
-           AND d.due_at BETWEEN v_now - interval '2 seconds' AND v_now + interval '1 second') p ON true
+        -- By id alone, as in finish: with the state in reach the planner walks an index of waiting rows instead.
+        SELECT d.lane, d.service_class, d.due_at
+          FROM (SELECT * FROM sluice.delivery d WHERE d.id = CASE WHEN s.probing THEN s.hold_delivery_id END OFFSET 0) d
+         WHERE d.state <> 'leased' AND d.due_at BETWEEN v_now - interval '2 seconds' AND v_now + interval '1 second') p ON true
   ), rated AS (
     SELECT g.*,
            -- GCRA: n tokens fit while tat + n/rate <= now + burst/rate. A millionth of tolerance for the interval's rounding. Null: no rate.
