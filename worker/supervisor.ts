@@ -5,13 +5,16 @@
  */
 import { Logger as GraphileLogger, type Runner, run, runMigrations, type Task } from "graphile-worker";
 import type { Pool } from "pg";
-import { DISPATCH_TASK } from "#db/queue/wake-job.ts";
+import { DISPATCH_TASK, isWakeJobOverdue } from "#db/queue/wake-job.ts";
 import type { Logger } from "./log.ts";
 
 const CONCURRENT_JOBS = 4;
 const POLL_MS = 2_000;
 const FIRST_BACKOFF_MS = 200;
 const BACKOFF_CAP_MS = 5_000;
+/** A due wake-up that nobody fetches for this long, seen twice, means that the runner is alive in name only. */
+const SILENCE_MS = 5_000;
+const SILENCE_CHECK_MS = 3_000;
 /** A runner that lived this long starts the backoff anew. */
 const HEALTHY_MS = 10_000;
 
@@ -90,7 +93,7 @@ export class Supervisor {
         });
         // Told to stop while this one was starting: there was nothing to stop yet.
         if (this.#stopping) await this.#runner.stop();
-        await this.#runner.promise;
+        await Promise.race([this.#runner.promise, this.#silence(this.#runner.promise)]);
       } catch (error) {
         if (!this.#stopping)
           this.#log.warn({ event: "runner_failed", error: String(error) }, "graphile-worker's runner failed");
@@ -104,6 +107,26 @@ export class Supervisor {
         "graphile-worker's runner ended; starting a new one",
       );
       await this.#pause(backoffMs);
+    }
+  }
+
+  /**
+   * Resolves when the runner lives but fetches nothing: connections that were ended while its workers asked for them
+   * can leave it waiting for ever. The old one is told to stop and not waited for.
+   */
+  async #silence(ended: Promise<void>): Promise<void> {
+    let over = false;
+    const done = () => {
+      over = true;
+    };
+    ended.then(done, done);
+    for (let overdue = 0; !over && !this.#stopping; ) {
+      await new Promise((resolve) => setTimeout(resolve, SILENCE_CHECK_MS).unref());
+      overdue = (await isWakeJobOverdue(this.#pool, SILENCE_MS).catch(() => false)) ? overdue + 1 : 0;
+      if (over || this.#stopping || overdue < 2) continue;
+      this.#log.warn({ event: "runner_silent" }, "graphile-worker's runner fetches nothing");
+      void this.#runner?.stop().catch(() => undefined);
+      return;
     }
   }
 

@@ -29,6 +29,17 @@ export async function writeWakeJob(pool: Queryable, region: Region, runAtMs: num
   });
 }
 
+/** Whether a wake-up has been waiting for a runner for longer than this: nobody fetches jobs then. */
+export async function isWakeJobOverdue(pool: Queryable, overdueMs: number): Promise<boolean> {
+  const result = await pool.query({
+    name: "sluice-wake-overdue",
+    text: `SELECT 1 FROM graphile_worker.jobs j WHERE j.task_identifier = $1 AND j.locked_at IS NULL
+             AND j.attempts < j.max_attempts AND j.run_at < statement_timestamp() - $2::float8 * interval '1 millisecond' LIMIT 1`,
+    values: [DISPATCH_TASK, overdueMs],
+  });
+  return result.rowCount !== 0;
+}
+
 /**
  * Re-adds the wake-up at now when it is missing, or has failed for good, although something has been due for a while.
  * Returns whether it did.
