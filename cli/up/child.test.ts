@@ -57,10 +57,11 @@ describe("a supervised process", () => {
   });
 
   it("stops in its own way on SIGTERM, and is not started again", async () => {
-    const body = `process.on("SIGTERM", () => { console.error("handing back"); process.exit(0); }); ${STAY}`;
+    const body = `process.on("SIGTERM", () => { console.error("handing back"); process.exit(0); }); console.error("listening"); ${STAY}`;
     const { managed, lines, pids } = child("graceful", body);
     managed.start();
-    await waitFor(() => pids().length === 1, { what: "the start" });
+    // Its id is noted before it listens for the signal.
+    await waitFor(() => lines.some((line) => line.includes("listening")), { what: "the start" });
     managed.ready();
     await managed.stop();
     expect(pids().some(isAlive)).toBe(false);
