@@ -124,11 +124,23 @@ describe("what a claim says of a lane", () => {
     expect(book.nextOpeningMs(NOW_MS)).toBe(NOW_MS + 30);
   });
 
-  it("waits for the next token of a rate, however far it is", () => {
+  it("waits for the next token of a rate; FAIR-7: one that is far is asked about again within a second", () => {
     const book = bookWith(head("a"));
+    book.learn({ ...head("a"), wanted: 4 }, result("rate", 1, NOW_MS + 40), NOW_MS);
+    expect(book.hasOpen(NOW_MS + 39)).toBe(false);
+    expect(book.hasOpen(NOW_MS + 40)).toBe(true);
     book.learn({ ...head("a"), wanted: 4 }, result("rate", 1, NOW_MS + 60_000), NOW_MS);
-    expect(book.hasOpen(NOW_MS + 59_999)).toBe(false);
-    expect(book.hasOpen(NOW_MS + 60_000)).toBe(true);
+    expect(book.hasOpen(NOW_MS)).toBe(false);
+    expect(book.hasOpen(NOW_MS + 1_000)).toBe(true);
+  });
+
+  it("FAIR-7 after a control was changed every lane may be asked about at once", () => {
+    const book = bookWith(head("a"), head("b"), head("c"));
+    book.learn({ ...head("a"), wanted: 4 }, result("tenant_paused", 0, NOW_MS + 60_000), NOW_MS);
+    book.learn({ ...head("b"), wanted: 4 }, result("rate", 1, NOW_MS + 60_000), NOW_MS);
+    expect(book.open(NOW_MS)).toHaveLength(1);
+    book.askAgain();
+    expect(book.open(NOW_MS)).toHaveLength(3);
   });
 });
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RegionUrls } from "#db/config.ts";
 import { urlSetting } from "#db/config.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
-import { keySetting, type UpConfig } from "../config.ts";
+import { keySetting, localSendingSettings, type UpConfig } from "../config.ts";
 import { type ChildSpec, type ManagedChild, manageChild } from "./child.ts";
 import { createChildOutput } from "./output.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -104,7 +104,14 @@ function webConsole({ config, urls }: StartOptions): PlannedChild {
     spec: {
       name: "console",
       args: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1", "-p", port],
-      env: { ...bothUrls(urls), NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
+      env: {
+        ...bothUrls(urls),
+        ...demoEnvironment(config),
+        // The support desk's customer receives here.
+        SLUICE_DEMO_ENDPOINT: "on",
+        NODE_ENV: "production",
+        NEXT_TELEMETRY_DISABLED: "1",
+      },
       stopTimeoutMs: SHORT_STOP_TIMEOUT_MS,
     },
     stopOrder: STOP_ORDER.console,
@@ -130,9 +137,14 @@ export function bothUrls(urls: RegionUrls): Record<string, string> {
   return { DATABASE_URL_US: urls.us, DATABASE_URL_EU: urls.eu };
 }
 
-/** Where the demo's receiver is found and which key seals secrets, for seed, traffic and workers. */
+/** Where the demo's receivers are found, that they may be reached, and which key seals secrets, for seed, traffic, workers and console. */
 export function demoEnvironment({ dataDir, ports }: UpConfig): Record<string, string> {
-  return { SLUICE_RECEIVER_URL: `http://127.0.0.1:${ports.receiver}`, ...keySetting(dataDir) };
+  return {
+    SLUICE_RECEIVER_URL: `http://127.0.0.1:${ports.receiver}`,
+    SLUICE_SUPPORT_URL: `http://127.0.0.1:${ports.console}`,
+    ...keySetting(dataDir),
+    ...localSendingSettings(),
+  };
 }
 
 async function untilReady(child: ManagedChild, url: string | null): Promise<void> {

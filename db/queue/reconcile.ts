@@ -3,13 +3,12 @@
  * limit and skips locked rows, so that any number of processes may run it at once. Time is the database's.
  * It must never touch a lease that has not expired, and never make a new id or key.
  */
+import { MAX_LOST_LEASES } from "#domain/delivery.ts";
 import { LANES_AND_CLASSES } from "./discover.ts";
 import type { Queryable } from "./types.ts";
 
 /** Most rows of one pass. */
 export const MAX_RECONCILE_ROWS = 500;
-/** Lost leases in a row after which a delivery is dead, `worker_lost`. */
-export const MAX_LOST_LEASES = 3;
 
 export interface ExpiredLeases {
   /** Rows that wait again, in the lane they came from. */

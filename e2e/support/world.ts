@@ -7,6 +7,7 @@ import type { Pool } from "pg";
 import { urlSetting } from "#db/config.ts";
 import { createPool } from "#db/pool.ts";
 import { createPrisma, type PrismaClient } from "#db/prisma.ts";
+import { LOCAL_SENDING_SETTINGS } from "#db/sending-rules-config.ts";
 import { type ReceiverProcess, spawnReceiver } from "#demo/receiver/spawn.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { seedRegion } from "#prisma/seed.ts";
@@ -18,6 +19,8 @@ import { KEYRING, SECRET_KEYS } from "./secret-keys.ts";
 const POOL_MAX = 4;
 /** Deliveries per second and region: enough to see movement, little enough for two cores. */
 const TRAFFIC_RATE = "10";
+/** Limit of a receiving endpoint of the demo: slow enough to be reached on any machine. */
+const ENDPOINT_LIMIT = { SLUICE_DEMO_ENDPOINT_RATE: "0.2", SLUICE_DEMO_ENDPOINT_BURST: "20" };
 const WORLD_TIMEOUT_MS = 180_000;
 
 export interface RegionHandle {
@@ -62,7 +65,11 @@ async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]):
     const { prisma } = regions[region];
     await seedRegion({ prisma, region, keyring: KEYRING, receiverUrl: receiver.url });
   }
-  const demo = { SLUICE_RECEIVER_URL: receiver.url, SLUICE_SECRET_KEYS: SECRET_KEYS };
+  const demo = {
+    SLUICE_RECEIVER_URL: receiver.url,
+    SLUICE_SECRET_KEYS: SECRET_KEYS,
+    ...LOCAL_SENDING_SETTINGS,
+  };
   const workers = await Promise.all(REGIONS.map((region) => startWorker(config, region, demo)));
   stops.push(() => Promise.all(workers.map((worker) => worker.stop())));
   const web = await startConsole(config, config.urls, config.consolePort ?? (await findFreePort()));
@@ -127,7 +134,15 @@ async function startConsole(
   const child = await startChild({
     name: "console",
     args: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1", "-p", String(port)],
-    env: { ...urlsOf(urls), SLUICE_NEXT_DIST: config.distDir, NEXT_TELEMETRY_DISABLED: "1" },
+    env: {
+      ...urlsOf(urls),
+      SLUICE_NEXT_DIST: config.distDir,
+      NEXT_TELEMETRY_DISABLED: "1",
+      // The receiving endpoint of the demo, for receiving.spec.ts.
+      SLUICE_DEMO_ENDPOINT: "on",
+      ...ENDPOINT_LIMIT,
+      SLUICE_SECRET_KEYS: SECRET_KEYS,
+    },
     ready: () => answers(`${url}/healthz`),
   });
   return { url, stop: child.stop };
