@@ -9,6 +9,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BenchCommand, optionsFor, readCommand } from "./config.ts";
+import { closeLater, closeOnTrouble, isEnding } from "./lib/cleanup.ts";
 import { progress } from "./lib/progress.ts";
 import type { Scenario } from "./lib/scenario.ts";
 import { jsonRow, type PrintedRow, printedRows } from "./lib/table.ts";
@@ -64,6 +65,7 @@ async function runAll(command: BenchCommand): Promise<number> {
   const rows: PrintedRow[] = [];
   let code = 0;
   for (const { name } of SCENARIOS) {
+    if (isEnding()) break;
     const line = await runChild(name, command);
     if (line === null) {
       code = COULD_NOT_RUN;
@@ -87,6 +89,12 @@ function runChild(name: string, command: BenchCommand): Promise<string | null> {
       [fileURLToPath(import.meta.url), name, "--json", ...command.givenArgs],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
+    // A signal to this process alone must reach the one that has servers open.
+    const ended = new Promise<void>((done) => child.once("exit", () => done()));
+    closeLater(async () => {
+      child.kill("SIGTERM");
+      await ended;
+    });
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => {
       text = (text + chunk.toString("utf8")).slice(-MAX_LINE_BYTES);
@@ -126,6 +134,7 @@ function message(error: unknown): string {
   return text.split("\n", 1)[0] ?? text;
 }
 
+closeOnTrouble((why) => console.error(`bench: ${why}`));
 const code = await main();
 // A contender's library may keep timers or sockets after a failure; results have been written, nothing is left to do.
 process.stdout.write("", () => process.exit(code));

@@ -25,6 +25,8 @@ export interface ChaosResult {
   /** What is left when the run did not come to rest in time; empty otherwise. */
   readonly restless: readonly string[];
   readonly evidence: Evidence;
+  /** What each worker process has said, by worker id. */
+  readonly words: Readonly<Record<string, string>>;
   readonly judgement: Judgement;
   readonly loadSeconds: number;
   readonly restSeconds: number;
@@ -77,6 +79,7 @@ export async function runChaos(options: ChaosOptions, say: (line: string) => voi
       unexpectedExits: world.log.unexpectedExits,
       restless,
       evidence,
+      words: Object.fromEntries(world.log.words),
       judgement: judge(evidence),
       loadSeconds,
       restSeconds,

@@ -39,6 +39,7 @@ export interface AttemptEvidence {
   /** Start of the request; of a lost lease, the moment of its claim. */
   readonly startedMs: number;
   readonly nextDueMs: number | null;
+  readonly recordedMs: number;
 }
 
 export interface RequestEvidence {

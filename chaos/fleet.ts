@@ -24,10 +24,13 @@ const SKEWED_CLOCK = path.join(
   "worker-skewed-clock.ts",
 );
 const SHOWN_CHARS = 2_000;
+const MAX_WORDS_CHARS = 500_000;
 
 /** Notes that concern the whole fleet. */
 export interface FleetLog {
   readonly harms: Harm[];
+  /** What each process has said (warnings and worse), by its worker id. */
+  readonly words: Map<string, string>;
   /** Processes that ended although nobody told them to, with their last words. */
   readonly unexpectedExits: string[];
 }
@@ -90,11 +93,17 @@ export class WorkerSlot {
       ipc: true,
     });
     this.#process = worker;
+    void worker.exited.then(() => {
+      const { workerId } = registered;
+      if (workerId !== null) this.#log.words.set(workerId, worker.output().slice(-MAX_WORDS_CHARS));
+    });
+    const registered: { workerId: string | null } = { workerId: null };
     await waitFor(
       async () => {
         if (!worker.isRunning()) return true;
-        this.#workerId = await workerOf(this.#pool, worker.pid, sinceMs);
-        return this.#workerId !== null;
+        registered.workerId = await workerOf(this.#pool, worker.pid, sinceMs);
+        this.#workerId = registered.workerId;
+        return registered.workerId !== null;
       },
       { timeoutMs: READY_MS, intervalMs: READY_EVERY_MS, what: `${this.name} to register` },
     );

@@ -2,6 +2,7 @@
  * The destinations of a region under chaos: what each receiver does, which limits are declared, and its share of the
  * load. Receivers honour keys. Every delivery can succeed here in the end, so that whatever does not was lost by us.
  */
+import type { ScriptAnswer } from "#demo/receiver/answers.ts";
 import type { Region } from "#domain/region.ts";
 
 export interface PlaceKind {
@@ -12,6 +13,8 @@ export interface PlaceKind {
   readonly concurrencyLimit?: number;
   readonly ratePerSecond?: number;
   readonly rateBurst?: number;
+  /** Answers in turn, again and again; without it the path says what it answers. */
+  readonly script?: readonly ScriptAnswer[];
   /** Part of the load; 0 for destinations that only faults write to. */
   readonly share: number;
 }
@@ -30,6 +33,8 @@ export const TENANT_CAPS: Readonly<Record<string, number>> = { narrow: 3 };
 export const INHERITED_CAP = 10;
 /** For tenants and destinations whose limit is not what is looked at. */
 export const FREE_CAP = 200;
+
+const good = (count: number): ScriptAnswer[] => Array.from({ length: count }, () => 200);
 
 const plain = (name: string, tenant: string): PlaceKind => ({
   name,
@@ -61,11 +66,12 @@ export const PLACE_KINDS: readonly PlaceKind[] = [
   { name: "rated", tenant: "rated", path: "/ok/<name>", ratePerSecond: 25, rateBurst: 5, share: 0.09 },
   { name: "paced", tenant: "rated", path: "/ok/<name>", ratePerSecond: 8, rateBurst: 1, share: 0.03 },
   // The merchant's own limit, not declared to us: bursts of ours meet 429 with Retry-After.
-  { name: "limited", tenant: "limited", path: "/limit/15/8/<name>", share: 0.04 },
-  { name: "told", tenant: "limited", path: "/429/seconds/1/<name>?times=8&per=request", share: 0.01 },
-  // Takes the key, applies the effect, and closes the connection without an answer.
-  { name: "hangup", tenant: "rough", path: "/hangup/<name>", share: 0.02 },
-  { name: "flaky", tenant: "rough", path: "/status/500/<name>?times=1", share: 0.02 },
+  { name: "limited", tenant: "limited", path: "/limit/15/8/<name>", share: 0.02 },
+  { name: "told", tenant: "limited", path: "/ok/<name>", script: ["429:1", ...good(40)], share: 0.03 },
+  // Takes the key, applies the effect, and closes the connection without an answer. Never so often in a row that the
+  // destination would be judged down: that is another promise, tested elsewhere.
+  { name: "hangup", tenant: "rough", path: "/ok/<name>", script: ["hangup", ...good(3)], share: 0.02 },
+  { name: "flaky", tenant: "rough", path: "/ok/<name>", script: [500, ...good(3)], share: 0.02 },
   { name: "raw", tenant: "rough", path: "/raw/<name>", share: 0.01 },
   // Paused and resumed by a fault, so that nothing else of its tenant is held.
   { name: "held", tenant: "held", path: "/ok/<name>?ms=4", share: 0.02 },
@@ -83,3 +89,11 @@ export const CHAOS_POLICY = {
   backoff: { baseMs: 100, capMs: 1_000 },
   retryAfter: { minMs: 100 },
 } as const;
+
+/** Longest script that a receiver takes; what comes behind its end is the last answer, a good one. */
+const MAX_ANSWERS = 10_000;
+
+/** A script that goes on as long as any run. */
+export function repeated(script: readonly ScriptAnswer[]): ScriptAnswer[] {
+  return Array.from({ length: Math.floor(MAX_ANSWERS / script.length) }, () => script).flat();
+}

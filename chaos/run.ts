@@ -4,7 +4,7 @@
  * error otherwise, 2 for bad arguments. What happens meanwhile goes to standard error.
  */
 import { writeFileSync } from "node:fs";
-import { runChaos } from "./chaos.ts";
+import { type ChaosResult, runChaos } from "./chaos.ts";
 import { type ChaosOptions, readOptions } from "./config.ts";
 import { summarise } from "./summary.ts";
 
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
       if (isTold) console.error(`chaos: ${line}`);
     });
     const { summary, problems } = summarise(result);
-    if (options.evidenceFile !== null) writeFileSync(options.evidenceFile, JSON.stringify(result.evidence));
+    if (options.evidenceFile !== null) keepEvidence(options.evidenceFile, result);
     if (options.json) console.log(JSON.stringify(summary));
     else printTable(summary);
     for (const problem of problems) console.error(`chaos: ${problem}`);
@@ -34,6 +34,10 @@ async function main(): Promise<number> {
     console.error(`chaos: the run could not be finished (seed ${options.seed}): ${messageOf(error)}`);
     return FAILED;
   }
+}
+
+function keepEvidence(file: string, { evidence, words }: ChaosResult): void {
+  writeFileSync(file, JSON.stringify({ ...evidence, words }));
 }
 
 function printTable(summary: object): void {

@@ -50,7 +50,8 @@ export async function readAttempts(pool: Pool): Promise<AttemptEvidence[]> {
   const { rows } = await pool.query<AttemptEvidence>(
     `SELECT delivery_id AS "deliveryId", region, kind, number, worker_id AS "workerId", decision, duration_ms AS "durationMs",
             (extract(epoch FROM started_at) * 1000)::float8 AS "startedMs",
-            (extract(epoch FROM next_due_at) * 1000)::float8 AS "nextDueMs" FROM sluice.attempt`,
+            (extract(epoch FROM next_due_at) * 1000)::float8 AS "nextDueMs",
+            (extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedMs" FROM sluice.attempt`,
   );
   return rows;
 }

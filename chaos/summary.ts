@@ -22,7 +22,7 @@ export interface ChaosSummary {
   readonly controlBreaches: number;
   readonly stalls: number;
   readonly unexpectedExits: number;
-  /** Stops by SIGTERM with another exit code than 0, or with a lease left; faults may overlap, so it is no failure. */
+  /** Stops by SIGTERM with another exit code than 0, or with a lease left. */
   readonly uncleanStops: number;
   /** Requests of a process that was stopped or cut off for longer than its lease. */
   readonly zombies: number;

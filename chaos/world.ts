@@ -16,7 +16,15 @@ import { type RestartableServer, startRestartableServer } from "#tests/support/w
 import type { ChaosOptions } from "./config.ts";
 import { type FleetLog, startFleet, type WorkerSlot } from "./fleet.ts";
 import { RegionLoad } from "./load.ts";
-import { CHAOS_POLICY, FREE_CAP, PLACE_KINDS, type Place, receiverNameOf, TENANT_CAPS } from "./places.ts";
+import {
+  CHAOS_POLICY,
+  FREE_CAP,
+  PLACE_KINDS,
+  type Place,
+  receiverNameOf,
+  repeated,
+  TENANT_CAPS,
+} from "./places.ts";
 import { chanceFrom } from "./random.ts";
 
 export interface RegionWorld {
@@ -61,11 +69,11 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
     const receiver = await spawnReceiver(RECEIVER);
     closers.push(() => receiver.stop());
     closers.push(() => endWorkers());
-    const log: FleetLog = { harms: [], unexpectedExits: [] };
+    const log: FleetLog = { harms: [], words: new Map(), unexpectedExits: [] };
     const opened = await Promise.all(
       REGIONS.map((region) => {
         const serverUrl = server?.url ?? options.serverUrls?.[region] ?? "";
-        return openRegion(region, serverUrl, receiver.url, options, log, closers);
+        return openRegion(region, serverUrl, receiver, options, log, closers);
       }),
     );
     const [us, eu] = opened as [RegionWorld, RegionWorld];
@@ -80,7 +88,7 @@ export async function openWorld(options: ChaosOptions): Promise<World> {
 async function openRegion(
   region: Region,
   serverUrl: string,
-  receiverUrl: string,
+  receiver: ReceiverProcess,
   options: ChaosOptions,
   log: FleetLog,
   closers: (() => Promise<unknown>)[],
@@ -94,7 +102,7 @@ async function openRegion(
   closers.push(() => pool.end());
   for (const serviceClass of ["urgent", "routine"] as const)
     await writePolicy(pool, serviceClass, CHAOS_POLICY);
-  const places = await makePlaces(pool, region, receiverUrl);
+  const places = await makePlaces(pool, region, receiver);
   const tag = randomBytes(4).toString("hex");
   const load = new RegionLoad(tag, region, url, places, chanceFrom(options.seed + (region === "us" ? 1 : 2)));
   closers.push(() => load.close());
@@ -103,7 +111,7 @@ async function openRegion(
   return { region, url, pool, places, workers, load };
 }
 
-async function makePlaces(pool: Pool, region: Region, receiverUrl: string): Promise<Place[]> {
+async function makePlaces(pool: Pool, region: Region, { url, client }: ReceiverProcess): Promise<Place[]> {
   const tenants = new Map<string, string>();
   const places: Place[] = [];
   for (const kind of PLACE_KINDS) {
@@ -113,11 +121,12 @@ async function makePlaces(pool: Pool, region: Region, receiverUrl: string): Prom
     tenants.set(kind.tenant, tenantId);
     const receiverName = receiverNameOf(region, kind);
     const destinationId = await makeDestination(pool, tenantId, {
-      url: `${receiverUrl}${kind.path.replace("<name>", receiverName)}`,
+      url: `${url}${kind.path.replace("<name>", receiverName)}`,
       concurrencyLimit: kind.concurrencyLimit ?? null,
       ratePerSecond: kind.ratePerSecond ?? null,
       ...(kind.rateBurst === undefined ? {} : { rateBurst: kind.rateBurst }),
     });
+    if (kind.script !== undefined) await client.script(receiverName, repeated(kind.script));
     places.push({ ...kind, region, tenantId, destinationId, receiverName });
   }
   return places;

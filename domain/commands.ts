@@ -12,6 +12,8 @@ export const REASON_MAX_CHARS = 500;
 export const TICKET_MAX_CHARS = 64;
 export const ACTOR_MAX_CHARS = 200;
 export const CORRELATION_MAX_CHARS = 128;
+/** A caller's own field names may stand in an error; not without end. */
+const DETAIL_MAX_CHARS = 300;
 
 /** Roles of people, the least first; `system` is a worker that ends a pause or disables a destination. */
 export const ROLES = ["viewer", "support", "operator", "admin"] as const;
@@ -75,7 +77,10 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, input: unk
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const field = issue?.path.join(".") ?? "";
-  const detail = `${field === "" ? "" : `${field}: `}${issue?.message ?? "not understood"}`;
+  const detail = `${field === "" ? "" : `${field}: `}${issue?.message ?? "not understood"}`.slice(
+    0,
+    DETAIL_MAX_CHARS,
+  );
   throw new SluiceError(codeOf(String(issue?.path[0] ?? "")), detail, { field });
 }
 

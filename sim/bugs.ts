@@ -198,15 +198,12 @@ const LEASE_BUGS: readonly Bug[] = [
     }),
   },
   {
-    name: "lease_thought_longer",
-    what: "the worker believes that its leases last a second longer",
+    name: "lease_cut_short",
+    what: "leases end a second before the worker thinks",
     caughtBy: "lease_covers_request",
     breakStore: (store) => ({
       ...store,
-      claim: (request) => {
-        const answer = store.claim(request);
-        return { ...answer, leaseUntilMs: answer.leaseUntilMs + 1_000 };
-      },
+      claim: (request) => store.claim({ ...request, leaseMs: request.leaseMs - 1_000 }),
     }),
   },
   {

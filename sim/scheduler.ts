@@ -46,12 +46,16 @@ export class Scheduler {
     return event;
   }
 
-  /** Lets a stopped owner go on: all that came up meanwhile happens now, in its order. */
+  /**
+   * Lets a stopped owner go on: all that came up meanwhile happens now, in the order in which it came up. A timer that
+   * was overtaken by what came over the network is the worst case, and one that Node allows.
+   */
   thaw(owner: Owner): void {
     const backlog = owner.backlog ?? [];
     owner.backlog = null;
     for (const event of backlog) {
       event.atUs = this.nowUs;
+      event.order = this.#order++;
       this.#push(event);
     }
   }

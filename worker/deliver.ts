@@ -17,15 +17,18 @@ import { type Attempt, sendWebhook } from "./send-webhook.ts";
 /** Part of every lease that is left to the time between its claim and the start of the request. */
 export const START_MS = 1_000;
 
-/** False when there is not enough of the lease left: the caller releases the row, nothing was sent. */
+/**
+ * False when there is not enough of the lease left: the caller releases the row, nothing was sent.
+ * @param leaseEndsAt monotonic time: counted from before the claim, so a reply that took its time takes from the lease
+ */
 export function leaseAllows(
   delivery: ClaimedDelivery,
   plan: SendPlan,
-  leaseUntilMs: number,
+  leaseEndsAt: number,
   parts: WorkerParts,
 ): boolean {
   const needMs = policyOf(delivery, plan, parts).requestDeadlineMs + parts.leaseMarginMs;
-  return leaseUntilMs - parts.clock.nowMs() >= needMs;
+  return leaseEndsAt - parts.clock.monotonicMs() >= needMs;
 }
 
 /** Never rejects. The slot is given back when the outcome is stored, or known to be too late. */

@@ -89,7 +89,7 @@ export class Discovery {
     const recent = await this.#store.recentLanes(this.#readUpToMs);
     this.#lookedAt = this.#clock.monotonicMs();
     this.#lookAt = this.#lookedAt + (this.#lookedAt - begunAt) * LOOK_DUTY;
-    this.#clock.sync(recent.nowMs);
+    this.#clock.sync(recent.nowMs, begunAt);
     this.#book.add(recent.heads);
     this.#readUpToMs = Math.min(recent.readUpToMs, recent.nowMs - LOOK_BACK_MS);
     if (recent.readUpToMs >= recent.nowMs - EDGE_MS) return;

@@ -186,6 +186,7 @@ export class Dispatch {
 
   async #claimAndStart(entries: readonly ClaimEntry[]): Promise<void> {
     const { clock, inFlight, store } = this.#parts;
+    const askedAt = clock.monotonicMs();
     const claimed = await store.claim({
       owner: this.#parts.owner,
       workerId: this.#parts.workerId,
@@ -193,7 +194,7 @@ export class Dispatch {
       maxBytes: MAX_CLAIM_BYTES,
       entries,
     });
-    clock.sync(claimed.claimedAtMs);
+    clock.sync(claimed.claimedAtMs, askedAt);
     this.#learn(entries, claimed);
     const ours = new Map<string, Token | null>();
     const still: string[] = [];
@@ -207,7 +208,7 @@ export class Dispatch {
       }
     }
     // The slots are taken; the next claim need not wait until these rows have been read.
-    if (ours.size > 0) void this.#readAndStart(claimed, ours);
+    if (ours.size > 0) void this.#readAndStart(claimed, ours, askedAt + this.#parts.leaseMs);
     if (still.length > 0) await store.release(still, claimed.token);
   }
 
@@ -238,8 +239,13 @@ export class Dispatch {
   /**
    * Never rejects. What cannot be read, or not be sent within its lease, is released: nothing of it was sent.
    * @param tokens delivery id -> its token of the destination's rate, before which its request must not start
+   * @param leaseEndsAt monotonic time up to which the leases last at least, whatever the way to the database took
    */
-  async #readAndStart(claimed: Claim, tokens: ReadonlyMap<string, Token | null>): Promise<void> {
+  async #readAndStart(
+    claimed: Claim,
+    tokens: ReadonlyMap<string, Token | null>,
+    leaseEndsAt: number,
+  ): Promise<void> {
     const unsent = new Set(tokens.keys());
     try {
       const deliveries = await this.#parts.store.readClaimed([...unsent], claimed.token);
@@ -247,9 +253,9 @@ export class Dispatch {
       for (const delivery of deliveries) {
         const plan = plans.get(delivery.destinationId);
         if (plan === undefined || this.#stopping) continue;
-        if (!leaseAllows(delivery, plan, claimed.leaseUntilMs, this.#parts)) continue;
+        if (!leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) continue;
         unsent.delete(delivery.id);
-        void this.#send(delivery, plan, tokens.get(delivery.id) ?? null);
+        void this.#send(delivery, plan, tokens.get(delivery.id) ?? null, leaseEndsAt);
       }
     } catch (error) {
       this.#parts.log.warn(
@@ -266,8 +272,14 @@ export class Dispatch {
     for (const id of ids) this.#parts.inFlight.giveBack(id);
   }
 
-  async #send(delivery: ClaimedDelivery, plan: SendPlan, token: Token | null): Promise<void> {
-    if (token !== null && !(await this.#waitForToken(token))) {
+  async #send(
+    delivery: ClaimedDelivery,
+    plan: SendPlan,
+    token: Token | null,
+    leaseEndsAt: number,
+  ): Promise<void> {
+    const mayStart = token === null || (await this.#waitForToken(token));
+    if (!mayStart || !leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) {
       await this.#giveBack([delivery.id], delivery.token);
       return;
     }
@@ -299,8 +311,9 @@ export class Dispatch {
   async #rest(): Promise<void> {
     const { store, clock, book, dueTimer, switches, region } = this.#parts;
     for (let look = 0; look < 2; look++) {
+      const askedAt = clock.monotonicMs();
       const next = await store.nextDue();
-      clock.sync(next.nowMs);
+      clock.sync(next.nowMs, askedAt);
       const blockedMs = book.nextOpeningMs(next.nowMs);
       if (switches.timers) {
         if (next.nextMs !== null) dueTimer.at(next.nextMs);

@@ -32,8 +32,6 @@ const CLAIM_OWNER = "sluice";
 export interface EnginePorts {
   readonly store: QueueStore;
   readonly timers: Timers;
-  /** Milliseconds that only ever rise, for durations. */
-  readonly monotonicMs: () => number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -63,7 +61,7 @@ export interface Engine {
  */
 export async function createEngine(settings: EngineSettings, ports: EnginePorts): Promise<Engine> {
   const { store, timers, log } = ports;
-  const clock = new DatabaseClock(ports.monotonicMs);
+  const clock = new DatabaseClock(() => timers.monotonicMs());
   clock.sync((await store.nextDue()).nowMs);
   const policies = await store.readPolicies();
   const lease = leaseOf(policies);

@@ -147,6 +147,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #resolve: (result: ExchangeResult) => void;
   readonly #timer: Timer;
   readonly #timers: Timers;
+  /** Monotonic time of the deadline. */
+  readonly #endsAt: number;
   readonly #stop: CutOff;
   readonly #onStop = () => this.#expire({ kind: "shutdown" });
 
@@ -161,12 +163,15 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#stop = stop;
     this.#timers = timers;
+    this.#endsAt = timers.monotonicMs() + request.deadlineMs;
     this.#timer = timers.set(() => this.#expire({ kind: "timeout", phase: this.#phase }), request.deadlineMs);
     stop.add(this.#onStop);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    // A process that was stopped meanwhile may hear of its connection before its timer.
+    if (this.#timers.monotonicMs() >= this.#endsAt) this.#expire({ kind: "timeout", phase: this.#phase });
     // Cut off while it waited for a connection: it must not be sent now.
     if (this.#done) controller.abort(new Error("cut off"));
     this.#phase = "headers";

@@ -14,6 +14,11 @@ const RECHECK_CONTROL_MS = 500;
 /** A cap has room again as soon as any worker finishes; asking is cheap. */
 const RECHECK_CAP_MS = 25;
 /**
+ * A lane that gave nothing although nothing blocked it, and whose very same row still waits: the row is one that no claim
+ * takes now (its replay batch does not run). Without a pause the next look would find it again at once, and so on.
+ */
+const RECHECK_UNCLAIMABLE_MS = 250;
+/**
  * A token is asked for this long before it is there: the way to the claim and from it to the socket costs no time of it.
  * Who got the last token asks first, the others step in later: so the starts of a destination mostly come from one
  * process, which keeps their distance (pacer.ts).
@@ -39,6 +44,8 @@ interface KnownLane {
 export class LaneBook {
   readonly #lanes = new Map<string, KnownLane>();
   readonly #byDestination = new Map<string, Set<string>>();
+  /** Heads of lanes that gave nothing, and until when the same head is left alone. */
+  readonly #unclaimable = new Map<string, { readonly dueMs: number; readonly untilMs: number }>();
 
   get size(): number {
     return this.#lanes.size;
@@ -55,7 +62,7 @@ export class LaneBook {
         this.#lanes.set(key, {
           head,
           depth: null,
-          blockedUntilMs: 0,
+          blockedUntilMs: this.#untilOf(key, head),
           blocker: null,
           tokenMs: null,
           gotToken: false,
@@ -123,6 +130,7 @@ export class LaneBook {
       known.blockedUntilMs = blockedUntil(result, nowMs, known.gotToken);
     } else if (result.taken < entry.wanted) {
       // It gave less than it was asked for and nothing blocked it: it ran dry.
+      if (result.taken === 0) this.#noteUnclaimable(key, known.head.dueMs, nowMs);
       this.#drop(key);
     }
   }
@@ -163,6 +171,19 @@ export class LaneBook {
       known.blocker = "gate";
       known.blockedUntilMs = Math.max(known.blockedUntilMs, againMs);
     }
+  }
+
+  /** From when a lane that comes back may be asked: at once, unless its head is the one that nobody could claim. */
+  #untilOf(key: string, head: LaneHead): number {
+    const seen = this.#unclaimable.get(key);
+    if (seen === undefined) return 0;
+    this.#unclaimable.delete(key);
+    return seen.dueMs === head.dueMs ? seen.untilMs : 0;
+  }
+
+  #noteUnclaimable(key: string, dueMs: number, nowMs: number): void {
+    if (this.#unclaimable.size >= MAX_KNOWN_LANES) this.#unclaimable.clear();
+    this.#unclaimable.set(key, { dueMs, untilMs: nowMs + RECHECK_UNCLAIMABLE_MS });
   }
 
   #drop(key: string): void {

@@ -10,6 +10,8 @@ import type { Pace } from "#db/queue/claim.ts";
  * those that went on. Its row goes back unsent.
  */
 export const TOKEN_LIFE_MS = 250;
+/** ... or this part of the interval where that is longer: a request a minute is not lost for a moment's delay. */
+const TOKEN_LIFE_SHARE = 0.05;
 /** A start that was later than this did come late. */
 const TIMER_SLACK_MS = 3;
 /** Behind its tokens, a destination's starts come this much closer than its rate says, until they are with them again. */
@@ -45,9 +47,9 @@ export class Pacer {
    * @param nowMs database time
    */
   waitMs(token: Token, nowMs: number, monotonicMs: number): number | null {
-    return nowMs - token.atMs > TOKEN_LIFE_MS
-      ? null
-      : this.#targetMs(token, nowMs, monotonicMs) - monotonicMs;
+    const lifeMs = Math.max(TOKEN_LIFE_MS, token.gapMs * TOKEN_LIFE_SHARE);
+    if (nowMs - token.atMs > lifeMs) return null;
+    return this.#targetMs(token, nowMs, monotonicMs) - monotonicMs;
   }
 
   /** The row's request starts now. */

@@ -55,7 +55,7 @@ export async function reportHealth(parts: WorkerParts): Promise<void> {
       health.answered(answer, clock.nowMs());
       const { destinationId, breaker, breakerUntilMs } = answer;
       if (answer.breakerChanged) {
-        log.warn(
+        log.info(
           { event: "breaker", destination: destinationId, breaker, untilMs: breakerUntilMs },
           "a breaker moved",
         );
@@ -104,7 +104,7 @@ async function disable(
     correlationId: deliveryId === null ? `worker:${workerId}` : toPublicId("dlv", deliveryId),
   });
   if (done)
-    log.warn(
+    log.info(
       { event: "destination_disabled", destination: destinationId, reason },
       "a destination was disabled",
     );

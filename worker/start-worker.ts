@@ -154,7 +154,6 @@ function systemPorts(pool: Pool, log: Logger, { sendingRules }: WorkerSettings):
   return {
     store: postgresStore(pool),
     timers: systemTimers,
-    monotonicMs: () => performance.now(),
     random: Math.random,
     randomBytes: createRandomBytes(),
     http: (connectTimeoutMs) => createHttpClient(connectTimeoutMs, { rules: sendingRules }),

@@ -25,7 +25,7 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { countDeliveries } from "#tests/support/worker-rows/sql.ts";
 
-const LONG_MS = 90_000;
+const LONG_MS = 180_000;
 const BATCH = 2_000;
 const FOLLOW_UPS = 20;
 const CAP = 4;

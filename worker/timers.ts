@@ -1,5 +1,5 @@
 /**
- * Timers as a port: whatever waits in dispatching, waits here, so that a simulation can be the clock. Nothing that
+ * Timers and monotonic time as a port: whatever waits in dispatching, waits here, so that a simulation can be the clock. Nothing that
  * waits for a due time may hold a slot, a socket or a lease meanwhile.
  */
 
@@ -10,12 +10,15 @@ export interface Timers {
   /** Calls `fire` once, after at least `afterMs` milliseconds, unless it is cleared before. */
   set(fire: () => void, afterMs: number): Timer;
   clear(timer: Timer): void;
+  /** Milliseconds that only ever rise, for durations. */
+  monotonicMs(): number;
 }
 
 /** The process's own timers. */
 export const systemTimers: Timers = {
   set: (fire, afterMs) => setTimeout(fire, afterMs),
   clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
+  monotonicMs: () => performance.now(),
 };
 
 /**

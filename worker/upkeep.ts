@@ -35,8 +35,9 @@ export function startUpkeep(parts: WorkerParts, probeMs: number, chores: readonl
     new Repeat(name, everyMs, work, log, () => clock.monotonicMs(), parts.timers);
 
   const beat = repeat("heartbeat", HEARTBEAT_MS, async () => {
+    const askedAt = clock.monotonicMs();
     const nowMs = await store.heartbeat({ id: parts.workerId, inFlight: parts.inFlight.size, state });
-    if (nowMs !== null) clock.sync(nowMs);
+    if (nowMs !== null) clock.sync(nowMs, askedAt);
   });
   const policies = repeat("policies", POLICIES_MS, async () =>
     parts.destinations.usePolicies(await store.readPolicies()),

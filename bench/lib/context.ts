@@ -4,6 +4,7 @@ import { LOCAL_SENDING_RULES } from "#db/sending-rules-config.ts";
 import { createHttpClient } from "#worker/exchange.ts";
 import type { BenchOptions } from "../config.ts";
 import type { SendContext } from "../contenders/send.ts";
+import { closeAll, closeLater } from "./cleanup.ts";
 import { type BenchDatabase, openBenchDatabase } from "./database.ts";
 import { openReceiver, type ReceiverProcess, tellSecrets } from "./receiver.ts";
 
@@ -18,16 +19,14 @@ export interface Bench {
 
 /** @param records request records that the receiver keeps */
 export async function withBench<T>(records: number, work: (bench: Bench) => Promise<T>): Promise<T> {
-  const closers: (() => Promise<unknown>)[] = [];
   try {
     const receiver = await openReceiver(records);
-    closers.push(() => receiver.stop());
+    closeLater(() => receiver.stop());
     const database = await openBenchDatabase();
-    closers.push(() => database.close());
-    return await work({ receiver, database, defer: (close) => closers.push(close) });
+    closeLater(() => database.close());
+    return await work({ receiver, database, defer: closeLater });
   } finally {
-    // One that fails must not keep the others open: a server would be left behind.
-    for (const close of closers.reverse()) await close().catch(() => undefined);
+    await closeAll();
   }
 }
 

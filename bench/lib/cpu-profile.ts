@@ -26,12 +26,24 @@ export async function profileCpu(work: () => Promise<void>): Promise<[string, nu
   }
 }
 
-/** Pure. */
+/** Pure. Built-in functions, which have no file, count for the place that called them. */
 export function sumByPlace(profile: Profiler.Profile): [string, number][] {
-  const places = new Map(profile.nodes.map((node) => [node.id, placeOf(node.callFrame)]));
+  const parents = new Map<number, number>();
+  for (const { id, children } of profile.nodes) for (const child of children ?? []) parents.set(child, id);
+  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const placeOfNode = (id: number): string => {
+    for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
+      const frame = frames.get(at);
+      if (frame === undefined) break;
+      if (frame.url !== "") return placeOf(frame.url);
+      if (frame.functionName.startsWith("(") && frame.functionName !== "(root)") return frame.functionName;
+    }
+    return "(native)";
+  };
+  const places = new Map(profile.nodes.map(({ id }) => [id, placeOfNode(id)]));
   const sums = new Map<string, number>();
   for (const [index, id] of (profile.samples ?? []).entries()) {
-    const place = places.get(id) ?? "(unknown)";
+    const place = places.get(id) ?? "(native)";
     if (place === "(idle)") continue;
     const ms = (profile.timeDeltas?.[index] ?? 0) / US_PER_MS;
     sums.set(place, (sums.get(place) ?? 0) + ms);
@@ -39,10 +51,10 @@ export function sumByPlace(profile: Profiler.Profile): [string, number][] {
   return [...sums].sort(([, a], [, b]) => b - a);
 }
 
-function placeOf({ url, functionName }: { url: string; functionName: string }): string {
-  if (url === "") return functionName.startsWith("(") ? functionName : "(native)";
+function placeOf(url: string): string {
   if (url.startsWith("node:")) return url.replace(/^node:(internal\/)?/, "node:").split("/", 1)[0] ?? url;
-  const file = url.startsWith("file:") ? fileURLToPath(url) : url;
+  if (!url.startsWith("file:")) return url;
+  const file = fileURLToPath(url);
   const inPackage = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   return inPackage ?? path.relative(ROOT, file);
 }

@@ -17,6 +17,9 @@ import {
   startServer,
 } from "#scripts/lib/embedded-postgres.ts";
 import { givenDatabaseUrl } from "../config.ts";
+import { closeLater } from "./cleanup.ts";
+import { anyWorkerSession } from "./sql.ts";
+import { untilTrue } from "./wait.ts";
 
 export interface BenchDatabase {
   readonly url: string;
@@ -32,6 +35,7 @@ export interface BenchDatabase {
 }
 
 const POOL_MAX = 4;
+const CLOSE_TIMEOUT_MS = 3_000;
 /** Durable: what a commit promises is on disk. */
 const SETTINGS = {
   shared_buffers: "256MB",
@@ -43,16 +47,15 @@ const SETTINGS = {
 interface Server {
   readonly url: string;
   readonly pid: number | null;
-  stop(): Promise<void>;
 }
 
+/** Its server, where it is ours, stops when everything is closed (cleanup.ts). */
 export async function openBenchDatabase(): Promise<BenchDatabase> {
-  const server = await openServer();
-  return await openOn(server, `sluice_bench_${randomBytes(4).toString("hex")}`, () => server.stop());
+  return await openOn(await openServer(), `sluice_bench_${randomBytes(4).toString("hex")}`);
 }
 
 /** A migrated database of the given name, with all that is later made beside it. */
-async function openOn(server: Server, name: string, after: () => Promise<void>): Promise<BenchDatabase> {
+async function openOn(server: Server, name: string): Promise<BenchDatabase> {
   await createDatabase(server.url, name);
   const url = withDatabase(server.url, name);
   await migrate({ connectionString: url, region: "us" });
@@ -71,22 +74,25 @@ async function openOn(server: Server, name: string, after: () => Promise<void>):
       return withDatabase(server.url, sibling);
     },
     async openSecond(suffix) {
-      const second = await openOn(server, `${name}_${suffix}`, async () => {});
+      const second = await openOn(server, `${name}_${suffix}`);
       closers.push(() => second.close());
       return second;
     },
     async close() {
+      // A stopped worker's sessions may still be saying goodbye; cut off, each would say so in the log.
+      await untilTrue(async () => !(await anyWorkerSession(pool)), "sessions to end", CLOSE_TIMEOUT_MS).catch(
+        () => undefined,
+      );
       await pool.end();
       for (const close of closers) await close();
       await dropDatabase(server.url, name);
-      await after();
     },
   };
 }
 
 async function openServer(): Promise<Server> {
   const given = givenDatabaseUrl();
-  if (given !== null) return { url: given, pid: null, stop: async () => {} };
+  if (given !== null) return { url: given, pid: null };
   const dataDir = mkdtempSync(path.join(tmpdir(), "sluice-bench-"));
   rmSync(dataDir, { recursive: true });
   const settings = {
@@ -97,13 +103,11 @@ async function openServer(): Promise<Server> {
   };
   await prepareDataDirectory(settings);
   const running = await startServer(settings);
-  return {
-    url: running.url,
-    pid: running.pid,
-    async stop() {
-      await running.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-      rmSync(`${dataDir}.log`, { force: true });
-    },
-  };
+  closeLater(async () => {
+    await running.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(`${dataDir}.log`, { force: true });
+    rmSync(`${dataDir}.ready`, { force: true });
+  });
+  return { url: running.url, pid: running.pid };
 }

@@ -207,3 +207,12 @@ export async function walBytes(pool: Pool): Promise<number> {
   );
   return Number(result.rows[0]?.bytes ?? Number.NaN);
 }
+
+/** Whether a session of a worker is still open here. */
+export async function anyWorkerSession(pool: Pool): Promise<boolean> {
+  const result = await pool.query<{ open: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+                     WHERE datname = current_database() AND application_name LIKE 'sluice-worker%') AS open`,
+  );
+  return result.rows[0]?.open ?? true;
+}

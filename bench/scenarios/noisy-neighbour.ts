@@ -31,8 +31,8 @@ const UNCAPPED_SERVICE_MS = 400;
 const NOISY_DESTINATIONS = 100;
 const QUIET_DESTINATIONS = 5;
 const BUSY_TIMEOUT_MS = 30_000;
-/** Of its slots, what an uncapped noisy tenant must hold before its turn counts. */
-const FULL_SHARE = 0.9;
+/** Of the slots, what an uncapped noisy tenant must hold before its turn counts; a part may be kept for light tenants. */
+const FULL_SHARE = 0.8;
 const FULL_POLL_MS = 50;
 
 type Turn = "idle" | "capped" | "uncapped";

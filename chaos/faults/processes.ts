@@ -18,15 +18,18 @@ export const zombie: Inject = (arena) =>
     return true;
   });
 
+/** Alone, so that it is judged by what it does: it ends with 0, and no lease is left. */
 export const stop: Inject = (arena) =>
   withWorker(arena, async (worker, region) => {
-    await whileItHolds(worker, region);
-    const { workerId } = worker;
-    const code = await worker.stop();
-    const left = await sure(() => leasesOf(region.pool, workerId));
-    if (code !== 0 || left > 0) {
-      arena.findings.uncleanStops.push(`${worker.name}: exit code ${code}, ${left} leases left`);
-    }
+    await arena.exclusive(async () => {
+      await whileItHolds(worker, region);
+      const { workerId } = worker;
+      const code = await worker.stop();
+      const left = await sure(() => leasesOf(region.pool, workerId));
+      if (code !== 0 || left > 0) {
+        arena.findings.uncleanStops.push(`${worker.name}: exit code ${code}, ${left} leases left`);
+      }
+    });
     await worker.start();
     return true;
   });

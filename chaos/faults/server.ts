@@ -29,10 +29,11 @@ async function restart(arena: Arena, mode: "fast" | "immediate"): Promise<boolea
 export const restartFast: Inject = (arena) => restart(arena, "fast");
 export const restartImmediate: Inject = (arena) => restart(arena, "immediate");
 
-export const backendsTerminated: Inject = async (arena) => {
-  const { pool, region } = anyRegion(arena);
-  return (await sure(() => terminateWorkers(pool, region))) > 0;
-};
+export const backendsTerminated: Inject = (arena) =>
+  arena.exclusive(async () => {
+    const { pool, region } = anyRegion(arena);
+    return (await sure(() => terminateWorkers(pool, region))) > 0;
+  });
 
 async function loseReply(arena: Arena, statement: string): Promise<boolean> {
   return withWorker(arena, async ({ proxy }) => {

@@ -83,30 +83,6 @@ export async function othersWork(pool: Queryable, workerId: string, sinceMs: num
   return rowCount !== 0;
 }
 
-export async function pauseTenant(pool: Queryable, tenantId: string): Promise<void> {
-  await pool.query(
-    `UPDATE sluice.tenant SET paused_at = clock_timestamp(), pause_until = clock_timestamp() + interval '10 minutes',
-            pause_reason = 'chaos', paused_by = 'chaos', version = version + 1 WHERE id = $1`,
-    [tenantId],
-  );
-}
-
-export async function resumeTenant(pool: Queryable, tenantId: string): Promise<void> {
-  await pool.query(
-    `UPDATE sluice.tenant SET paused_at = NULL, pause_until = NULL, pause_reason = NULL, paused_by = NULL,
-            version = version + 1 WHERE id = $1`,
-    [tenantId],
-  );
-}
-
-export async function setDraining(pool: Queryable, draining: boolean): Promise<void> {
-  await pool.query(
-    `UPDATE sluice.region_control SET draining = $1, drain_reason = CASE WHEN $1 THEN 'chaos' END,
-            drained_by = CASE WHEN $1 THEN 'chaos' END, drained_at = CASE WHEN $1 THEN clock_timestamp() END`,
-    [draining],
-  );
-}
-
 /** Live leases, of one tenant or of all. */
 export async function countLeases(pool: Queryable, tenantId: string | null): Promise<number> {
   const { rows } = await pool.query<{ n: number }>(

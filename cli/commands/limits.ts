@@ -45,6 +45,7 @@ export async function run(args: string[]): Promise<number> {
 
 async function ofTenant(controls: Controls, asked: ControlArgs): Promise<number> {
   refuse(asked, ["rate", "burst", "pin"], "a tenant has --concurrency and --weight");
+  if (asked.flag("unpin")) throw new UsageError("only a destination has an adaptive limit");
   const tenant = await controls.tenant(asked.words[1] ?? "");
   const concurrency = asked.text("concurrency");
   const weight = asked.text("weight");

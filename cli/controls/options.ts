@@ -12,7 +12,7 @@ export const SHARED_HELP = `  --region <us|eu>       the region; each has its ow
   --reason <text>        why, 10 to 500 characters; kept in the audit
   --ticket <text>        the ticket it belongs to
   --if-version <n>       refuse when the row has another version; default: the version read a moment before
-  --json                 print one JSON object`;
+  --json                 print JSON, one object for each change`;
 
 const SHARED = {
   region: { type: "string" },

@@ -29,8 +29,8 @@ const READY_REQUEST_TIMEOUT_MS = 3_000;
 const WORKER_STOP_TIMEOUT_MS = 20_000;
 const SHORT_STOP_TIMEOUT_MS = 8_000;
 
-/** Stop order: work stops coming in, nobody looks any more, workers finish, the receiver they needed goes. */
-const STOP_ORDER = { traffic: 1, console: 2, worker: 3, receiver: 4 } as const;
+/** Stop order: work stops coming in, workers finish, then what they sent to goes (the console has a receiving endpoint too). */
+const STOP_ORDER = { traffic: 1, worker: 2, console: 3, receiver: 4 } as const;
 
 /**
  * Starts all children and waits until each is up; the traffic comes last, when there is somebody to serve it.

@@ -155,6 +155,8 @@ export interface TidiedDefaults {
   readonly tidied: string[];
   /** Those that hold too much to be moved while writers wait: a person has to (docs/controls.md). */
   readonly tooFull: string[];
+  /** Days that could be made at last. */
+  readonly made: string[];
 }
 
 /**
@@ -164,15 +166,21 @@ export interface TidiedDefaults {
 export async function tidyDefaults(pool: Pool, days: PartitionDays): Promise<TidiedDefaults> {
   const tidied: string[] = [];
   const tooFull: string[] = [];
+  const made: string[] = [];
   for (const parent of PARENTS) {
     const keptDays = daysOf(parent, days);
     if (!(await needsTidying(pool, parent, keptDays))) continue;
     const name = `${parent}_default`;
-    if (await isTooFull(pool, name)) tooFull.push(name);
-    else if ((await withLock(pool, (client) => writeBack(client, parent, keptDays))) === true)
-      tidied.push(name);
+    if (await isTooFull(pool, name)) {
+      tooFull.push(name);
+      continue;
+    }
+    const names = await withLock(pool, (client) => writeBack(client, parent, keptDays));
+    if (names === null) continue;
+    tidied.push(name);
+    made.push(...names.filter((each) => each !== name));
   }
-  return { tidied, tooFull };
+  return { tidied, tooFull, made };
 }
 
 async function needsTidying(pool: Pick<Pool, "query">, parent: Parent, days: number): Promise<boolean> {
@@ -196,18 +204,21 @@ async function isTooFull(pool: Pool, name: string): Promise<boolean> {
   return rows[0]?.full !== false;
 }
 
-/** All of it or nothing: a failure leaves the old DEFAULT partition where it was. False: another process has done it. */
-async function writeBack(client: PoolClient, parent: Parent, days: number): Promise<boolean> {
-  if (!(await needsTidying(client, parent, days))) return false;
+/**
+ * All of it or nothing: a failure leaves the old DEFAULT partition where it was. Returns what was made; null when another
+ * process has done it.
+ */
+async function writeBack(client: PoolClient, parent: Parent, days: number): Promise<string[] | null> {
+  if (!(await needsTidying(client, parent, days))) return null;
   const aside = `${parent}_aside`;
   await client.query(`ALTER TABLE sluice.${parent} DETACH PARTITION sluice.${parent}_default`);
   await client.query(`ALTER TABLE sluice.${parent}_default RENAME TO ${aside}`);
-  await ensure(client);
+  const made = await ensure(client);
   await client.query(`INSERT INTO sluice.${parent} SELECT r.* FROM sluice.${aside} r WHERE ${KEEP[parent]}`, [
     days,
   ]);
   await client.query(`DROP TABLE sluice.${aside}`);
-  return true;
+  return made;
 }
 
 function daysOf(parent: Parent, days: PartitionDays): number {

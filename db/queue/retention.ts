@@ -25,7 +25,7 @@ export const MAX_CHUNK_ROWS = 5_000;
 /** Most chunks of one table in a pass: retention must keep up with a region that writes thousands of rows a second. */
 const MAX_CHUNKS = 200;
 
-export interface RetentionResult extends DroppedPartitions, TidiedDefaults {
+export interface RetentionResult extends DroppedPartitions, Omit<TidiedDefaults, "made"> {
   readonly created: string[];
   readonly removedRows: number;
   /** DEFAULT partitions that were missing and are there again: an alarm, since rows may have been refused meanwhile. */
@@ -40,12 +40,12 @@ export async function applyRetention(
   days: RetentionDays = DEFAULT_RETENTION,
 ): Promise<RetentionResult> {
   const created = (await makePartitions(pool)) ?? [];
-  const tidied = await tidyDefaults(pool, days);
+  const { made, ...tidied } = await tidyDefaults(pool, days);
   const dropped = await dropOldPartitions(pool, days);
   const removedRows = await removeOldRows(pool, days);
   const { alarms } = await readPartitionHealth(pool);
   const defaultMissing = created.filter((name) => name.endsWith("_default"));
-  return { created, ...tidied, ...dropped, removedRows, defaultMissing, alarms };
+  return { created: [...created, ...made], ...tidied, ...dropped, removedRows, defaultMissing, alarms };
 }
 
 async function removeOldRows(pool: Pool, days: RetentionDays): Promise<number> {

@@ -149,13 +149,15 @@ export class SupportTraffic {
   /** One that is unfinished is not ordered again. */
   async #order(): Promise<void> {
     const { region, tenantId, destinationIds } = this.#desk;
-    this.#counts.batches += await this.#settings.prisma.$executeRawUnsafe(
+    const count = await this.#settings.prisma.$executeRawUnsafe(
       ORDER_BATCH,
       randomUUID(),
       region,
       tenantId,
       destinationIds.search,
     );
+    // Not added to in one expression with the await: the counts may be taken, and replaced, meanwhile.
+    this.#counts.batches += count;
   }
 
   #anyTicket(): string {

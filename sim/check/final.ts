@@ -6,6 +6,9 @@ import { short } from "./row-watch.ts";
 import type { Violations } from "./violations.ts";
 import type { Watch } from "./watch.ts";
 
+/** Outcomes that no policy counts as a failure. */
+const NO_FAILURES = new Set(["delivered", "rate_limited", "shutdown"]);
+
 export interface Facts {
   readonly tables: Tables;
   readonly watch: Watch;
@@ -86,7 +89,7 @@ function isExplained(
     case "gone":
       return answered((status) => status === 410);
     case "attempts_exhausted":
-      return ended.failures >= maxFailures && received.length + 1 >= maxFailures;
+      return attempts.filter(({ kind, outcome }) => kind === "http" && !NO_FAILURES.has(outcome)).length >= maxFailures;
     case "payload_erased":
       return erased.has(ended.id);
     case "worker_lost": {

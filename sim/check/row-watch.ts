@@ -30,7 +30,7 @@ export class RowWatch {
   readonly #tables: Tables;
   readonly #violations: Violations;
   readonly #nowUs: () => number;
-  #seen = new Map<string, DeliveryRow>();
+  readonly #seen = new Map<string, DeliveryRow>();
 
   constructor(tables: Tables, violations: Violations, nowUs: () => number) {
     this.#tables = tables;
@@ -38,36 +38,24 @@ export class RowWatch {
     this.#nowUs = nowUs;
   }
 
-  /** The row as it was before the statement that is being looked at. */
-  before(id: string): DeliveryRow | undefined {
-    return this.#seen.get(id);
-  }
-
-  get known(): number {
-    return this.#seen.size;
-  }
-
-  /** Compares the tables with what was seen last. Returns the rows that were leased. */
+  /** Compares the tables with what was seen last, and remembers them as they are now. Returns the rows that were leased. */
   look(change: Change): DeliveryRow[] {
     const { deliveries } = this.#tables;
     const leased: DeliveryRow[] = [];
-    const before = this.#seen;
     for (const row of deliveries.values()) {
-      const was = before.get(row.id);
+      const was = this.#seen.get(row.id);
+      if (was?.leaseToken === row.leaseToken && was.attempts === row.attempts && was.state === row.state) continue;
       if (was === undefined) this.#appeared(row, change);
       else if (this.#changed(was, row, change)) leased.push(row);
+      this.#seen.set(row.id, { ...row });
     }
-    for (const was of before.values()) {
-      if (!deliveries.has(was.id)) this.#vanished(was, change);
+    if (this.#seen.size === deliveries.size) return leased;
+    for (const was of this.#seen.values()) {
+      if (deliveries.has(was.id)) continue;
+      this.#vanished(was, change);
+      this.#seen.delete(was.id);
     }
     return leased;
-  }
-
-  /** Takes the tables as they are for what the next look compares with. */
-  remember(): void {
-    const seen = new Map<string, DeliveryRow>();
-    for (const row of this.#tables.deliveries.values()) seen.set(row.id, { ...row });
-    this.#seen = seen;
   }
 
   #appeared(row: DeliveryRow, change: Change): void {

@@ -44,7 +44,6 @@ export class Watch {
         const leased = this.#rows.look({ kind: "claim" });
         this.#claims.judge(request, answer, leased, this.#nowUs());
         this.#pace(answer);
-        this.#rows.remember();
         return answer;
       },
       readClaimed: (ids, token) => {
@@ -98,6 +97,5 @@ export class Watch {
 
   #after(change: Change): void {
     this.#rows.look(change);
-    this.#rows.remember();
   }
 }

@@ -8,7 +8,7 @@ import type { DestinationTableRow, Pausable, Tables, TenantRow } from "#sim/stor
 
 const SECOND = 1_000_000;
 /** Staff take back what they did soon enough: a run that holds everything shows nothing. */
-const LONGEST_HOLD_US = SECOND / 2;
+const LONGEST_HOLD_US = SECOND / 3;
 
 export interface Staff {
   readonly tables: Tables;

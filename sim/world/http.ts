@@ -12,7 +12,9 @@ import type { Weather } from "./weather.ts";
 
 const MS = 1_000;
 const WAY_US = { low: 200, high: 20 * MS };
-const NEW_CONNECTION_CHANCE = 0.2;
+const NEW_CONNECTION_CHANCE = 0.3;
+/** Longest way to a new connection: name, TCP, TLS. */
+const CONNECT_US = 150 * MS;
 
 /** A request as it leaves a process. */
 export interface Sent {
@@ -31,6 +33,7 @@ export interface Wire {
   readonly owner: Owner;
   readonly weather: () => Weather;
   readonly receiverAt: (origin: string) => Receiver | undefined;
+  readonly onConnecting: () => void;
   /** Told of each request as it leaves, and of each answer as the receiver gives it. */
   readonly onSent: (sent: Sent) => void;
   readonly onReply: (sent: Sent, reply: Reply, atUs: Us) => void;
@@ -71,8 +74,12 @@ class Exchange {
   /** A kept connection takes the request at once, a new one once it stands. */
   begin(): void {
     const { scheduler, random, owner } = this.#wire;
-    if (!random.chance(NEW_CONNECTION_CHANCE)) this.#write();
-    else scheduler.after(random.skewed(WAY_US.low, 4 * WAY_US.high), owner, () => this.#write());
+    if (!random.chance(NEW_CONNECTION_CHANCE)) {
+      this.#write();
+      return;
+    }
+    this.#wire.onConnecting();
+    scheduler.after(random.skewed(WAY_US.low, CONNECT_US), owner, () => this.#write());
   }
 
   #write(): void {

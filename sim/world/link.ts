@@ -11,7 +11,7 @@ import type { Weather } from "./weather.ts";
 const MS = 1_000;
 const QUICK_US = { low: 100, high: 3 * MS };
 /** When the driver gives up on an answer. */
-const TIMEOUT_US = { low: 200 * MS, high: 1_200 * MS };
+const TIMEOUT_US = { low: 50 * MS, high: 500 * MS };
 
 export interface Link {
   readonly scheduler: Scheduler;

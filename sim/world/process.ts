@@ -80,7 +80,6 @@ export class SimProcess implements Owner {
       {
         store: storeOf(this),
         timers: this.#timers(),
-        monotonicMs: () => (this.#ports.scheduler.nowUs - this.#bootUs) / MS,
         random: random.next,
         randomBytes: random.bytes,
         http: () => httpOf(this),
@@ -139,6 +138,7 @@ export class SimProcess implements Owner {
       clear: (timer) => {
         (timer as SimEvent).cancelled = true;
       },
+      monotonicMs: () => (scheduler.nowUs - this.#bootUs) / MS,
     };
   }
 }

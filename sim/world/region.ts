@@ -27,9 +27,11 @@ const MS = 1_000;
 const SECOND = 1_000_000;
 /** How soon graphile-worker fetches a job that is due. */
 const FETCH_US = { low: MS, high: 2 * SECOND };
-const RESTART_US = { low: 50 * MS, high: SECOND / 2 };
-const OUTAGE_US = { low: 20 * MS, high: SECOND };
+const RESTART_US = { low: 50 * MS, high: SECOND / 4 };
+const OUTAGE_US = { low: 20 * MS, high: SECOND / 2 };
 const FREEZE_US = { low: 50 * MS, high: 8 * SECOND };
+/** Longer than whatever a process remembers of the time. */
+const LONG_FREEZE_US = { low: 10 * SECOND, high: 40 * SECOND };
 /** Between what a process did and what happens to it. */
 const SOON_US = 30 * MS;
 
@@ -220,6 +222,7 @@ export class SimRegion {
             weather,
             owner,
             receiverAt: (origin) => this.#receivers.get(origin),
+            onConnecting: () => this.#harmSoon(owner),
             onSent: (sent) => {
               this.watch.requests.left(id, sent);
               this.#harmSoon(owner);
@@ -261,7 +264,7 @@ export class SimRegion {
     scheduler.after(random.skewed(0, SOON_US), null, () => {
       if (!this.#faulty) return;
       if (x < killed) process.kill();
-      else process.freeze(scenario.policy.leaseMs * MS * (0.2 + 2 * random.next()));
+      else process.freeze(random.chance(0.8) ? scenario.policy.leaseMs * MS * (0.2 + 2 * random.next()) : random.int(LONG_FREEZE_US.low, LONG_FREEZE_US.high));
     });
   }
 

@@ -76,12 +76,12 @@ const START_MS = 1_000;
 
 export function drawScenario(random: SeededRandom): Scenario {
   const tenants = Array.from({ length: random.int(1, 3) }, () => drawTenant(random));
-  const destinations = Array.from({ length: random.int(1, 5) }, () => drawDestination(random, tenants.length));
-  const count = random.pick([4, 12, 24, 48]);
+  const destinations = Array.from({ length: random.int(2, 6) }, () => drawDestination(random, tenants.length));
+  const count = random.pick([5, 10, 16, 28]);
   return {
     policy: drawPolicy(random),
     defaultTenantConcurrency: random.pick([2, 5, 100]),
-    defaultDestinationConcurrency: random.pick([1, 2, 4, 10]),
+    defaultDestinationConcurrency: random.pick([2, 4, 10]),
     tenants,
     destinations,
     deliveries: Array.from({ length: count }, () => drawDelivery(random, destinations.length)),
@@ -117,8 +117,8 @@ function drawDestination(random: SeededRandom, tenants: number): DestinationPlan
   const rated = random.chance(0.35);
   return {
     tenant: random.int(0, tenants - 1),
-    concurrencyLimit: random.pick([null, 1, 2, 3, 8]),
-    ratePerSecond: rated ? random.pick([4, 10, 30, 200]) : null,
+    concurrencyLimit: random.pick([null, null, 1, 2, 3, 8]),
+    ratePerSecond: rated ? random.pick([10, 30, 60, 200]) : null,
     rateBurst: rated ? random.pick([1, 1, 2, 5]) : 1,
     profile: random.pick(PROFILE_MIX),
     honoursKeys: random.chance(0.7),

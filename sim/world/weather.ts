@@ -45,7 +45,7 @@ export function drawWeather(random: SeededRandom): Weather {
     replyLost: rate(0.08),
     duplicated: rate(0.06),
     slow: rate(0.2),
-    slowUs: random.pick([20, 200, 1_500]) * MS,
+    slowUs: random.pick([20, 100, 800]) * MS,
     killed: random.pick([0, 0.02, 0.1]),
     frozen: random.pick([0, 0.02, 0.1]),
     hintLost: random.pick([0, 0.5, 1]),

@@ -22,6 +22,7 @@ import { pauseTenant } from "./pause-tenant.ts";
 import { readDestinationControl, readTenantControl } from "./read-control.ts";
 import { resumeDestination } from "./resume-destination.ts";
 import { resumeTenant } from "./resume-tenant.ts";
+import { runCommand } from "./run-command.ts";
 
 const HOUR_MS = 3_600_000;
 const FOR_AN_HOUR = { forMs: HOUR_MS };
@@ -320,5 +321,52 @@ describe("the audit", () => {
     ]) {
       await expect(database.pool.query(text), text).rejects.toMatchObject({ code: "23001" });
     }
+  });
+});
+
+describe("a change that meets another one", () => {
+  it("waits for it shortly, then says that nothing was changed", async () => {
+    const place = await busyPlace();
+    const held = await openTransaction(database.pool);
+    await held.client.query("SELECT 1 FROM sluice.tenant WHERE id = $1 FOR UPDATE", [place.tenantId]);
+    const command = { tenantId: tenantId(place.tenantId), version: 1, reason: REASON, end: FOR_AN_HOUR };
+    await expect(pauseTenant(contextOf(database), command)).rejects.toMatchObject({ code: "overloaded" });
+    // No claim waits for a person's lock on a tenant's row.
+    expect((await claim(database.pool, request([{ ...place, wanted: 2 }]))).ids).toHaveLength(2);
+    await held.rollback();
+    expect(await pauseTenant(contextOf(database), command)).toMatchObject({ version: 2 });
+  });
+
+  it("by a caller that is stopped in the middle is given up by the server within seconds", async () => {
+    const place = await busyPlace();
+    const id = tenantId(place.tenantId);
+    let entered = () => {};
+    const inside = new Promise<void>((resolve) => {
+      entered = resolve;
+    });
+    // As a process that was stopped: its transaction is open, and nothing more comes from it.
+    const stopped = runCommand(
+      contextOf(database),
+      { action: "tenant.test", targetKind: "tenant", targetId: id, reason: REASON },
+      async (client) => {
+        await client.query("SELECT 1 FROM sluice.tenant WHERE id = $1 FOR UPDATE", [place.tenantId]);
+        entered();
+        await waitFor(
+          async () => {
+            const { rowCount } = await database.pool.query(
+              "SELECT 1 FROM sluice.tenant WHERE id = $1 FOR UPDATE SKIP LOCKED",
+              [place.tenantId],
+            );
+            return rowCount === 1;
+          },
+          { what: "the row to be free again", timeoutMs: 20_000 },
+        );
+        await client.query("SELECT 1");
+        return { tenantId: null, version: null, before: {}, after: {} };
+      },
+    );
+    await inside;
+    await expect(stopped).rejects.toThrow();
+    expect(await readAudit(database, id)).toEqual([]);
   });
 });

@@ -18,6 +18,8 @@ import { sendControlHint } from "../../queue/wake-job.ts";
 /** Longest wait for a row that another change holds. */
 const LOCK_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
+/** A caller that is stopped in the middle of its transaction holds its rows, and a worker's finish behind them, no longer. */
+const IDLE_TIMEOUT_MS = 2_000;
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Who asks, and where. The pool is that region's own. */
@@ -147,7 +149,8 @@ async function transact(
   let broken = true;
   try {
     await client.query(
-      `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+      `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
+       SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
     );
     const clock = await client.query<{ region: string; now_ms: number }>(
       "SELECT region, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms FROM sluice.region_control",
