@@ -18,6 +18,13 @@ export interface RateLimit {
 export const NEVER_SENT_TAT_MS = 0;
 /** How long before it is there a token may be taken. */
 export const RATE_AHEAD_MS = 100;
+/**
+ * A token is worth nothing this long after it was there: a process that was stopped meanwhile would otherwise send beside
+ * those that went on. Its row goes back unsent. For every other process the next token is there this much later.
+ */
+export const TOKEN_LIFE_MS = 1_000;
+/** ... or this part of the interval where that is longer: a request a minute is not lost for a moment's delay. */
+export const TOKEN_LIFE_SHARE = 0.05;
 
 /** A TAT that is a sum of intervals may differ from their product by rounding; that much is not "too far ahead". */
 const ROUNDING_SLACK_MS = 1;

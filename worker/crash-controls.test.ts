@@ -62,6 +62,7 @@ describe("CTL-3 a drain beside an open claim", () => {
         workerId: randomUUID(),
         leaseMs: LEASE.leaseMs,
         maxBytes: 1_000_000,
+        token: randomUUID(),
         entries: [{ lane: "first", serviceClass: "routine", tenantId, destinationId, wanted: 2 }],
       });
       expect(claimed.ids).toHaveLength(2);

@@ -1,6 +1,6 @@
 /**
- * LEASE-6: the answer to a commit is lost on its way to a worker process under load. What was claimed comes back by its
- * lease, what was recorded is recorded once, and the process goes on.
+ * LEASE-6: the answer to a commit is lost on its way to a worker process under load. What was claimed goes back at once,
+ * since nothing of it was sent; what was recorded is recorded once, and the process goes on.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createReceiver } from "#demo/receiver/server.ts";
@@ -12,7 +12,7 @@ import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { type DatabaseProxy, startProxy } from "#tests/support/worker-proxy.ts";
 import { countDeliveries, writePolicy } from "#tests/support/worker-rows/sql.ts";
 
-const LEASE = { leaseMs: 4_000, requestDeadlineMs: 1_500, leaseMarginMs: 500 };
+const LEASE = { leaseMs: 20_000, requestDeadlineMs: 1_500, leaseMarginMs: 500 };
 const LONG_MS = 60_000;
 const COUNT = 300;
 
@@ -70,8 +70,8 @@ describe("a worker process under load whose connection is cut after a commit", (
       const seen = await kinds();
       expect(seen.http).toBe(COUNT);
       expect(seen.stale_result).toBeUndefined();
-      if (statement === "sluice-claim") expect(seen.lease_expired).toBeGreaterThan(0);
-      else expect(seen.lease_expired).toBeUndefined();
+      // No lease was waited for, and none of the three that a delivery may lose was spent.
+      expect(seen.lease_expired).toBeUndefined();
       const { rows: numbers } = await database.pool.query(
         "SELECT 1 FROM sluice.attempt GROUP BY delivery_id, number HAVING count(*) > 1",
       );

@@ -6,6 +6,7 @@
 import { type Claim, type ClaimEntry, MAX_CLAIM_ENTRIES } from "#db/queue/claim.ts";
 import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { emptyDrrState, planClaims } from "#domain/fair-share.ts";
+import { uuidV7 } from "#domain/ids.ts";
 import { RATE_AHEAD_MS } from "#domain/rate.ts";
 import { deliver, leaseAllows } from "./deliver.ts";
 import type { SendPlan } from "./destinations.ts";
@@ -39,6 +40,8 @@ export class Dispatch {
   #drr = emptyDrrState();
   #stopping = false;
   #starved = false;
+  /** Token of a claim whose answer has not come (yet). */
+  #unanswered: string | null = null;
   #slotTimer: Timer | null = null;
   #writtenJobMs: number | null = null;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -186,14 +189,18 @@ export class Dispatch {
 
   async #claimAndStart(entries: readonly ClaimEntry[]): Promise<void> {
     const { clock, inFlight, store } = this.#parts;
+    await this.#takeBackUnanswered();
     const askedAt = clock.monotonicMs();
+    this.#unanswered = uuidV7(Math.floor(clock.nowMs()), this.#parts.randomBytes);
     const claimed = await store.claim({
       owner: this.#parts.owner,
       workerId: this.#parts.workerId,
       leaseMs: this.#parts.leaseMs,
       maxBytes: MAX_CLAIM_BYTES,
       entries,
+      token: this.#unanswered,
     });
+    this.#unanswered = null;
     clock.sync(claimed.claimedAtMs, askedAt);
     this.#learn(entries, claimed);
     const ours = new Map<string, Token | null>();
@@ -210,6 +217,16 @@ export class Dispatch {
     // The slots are taken; the next claim need not wait until these rows have been read.
     if (ours.size > 0) void this.#readAndStart(claimed, ours, askedAt + this.#parts.leaseMs);
     if (still.length > 0) await store.release(still, claimed.token);
+  }
+
+  /** A claim that failed may have been committed all the same: what it leased would wait for its lease to end. */
+  async #takeBackUnanswered(): Promise<void> {
+    if (this.#unanswered === null) return;
+    const { log, store } = this.#parts;
+    const rows = await store.releaseUnanswered(this.#unanswered);
+    this.#unanswered = null;
+    if (rows > 0)
+      log.warn({ event: "unanswered_claim", rows }, "the answer to a claim was lost; its rows go back");
   }
 
   #learn(entries: readonly ClaimEntry[], claimed: Claim): void {

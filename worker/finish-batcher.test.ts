@@ -59,6 +59,7 @@ async function claimAgain(
     workerId: WORKER_ID,
     leaseMs: 30_000,
     maxBytes: 1_000_000,
+    token: randomUUID(),
     entries: [{ lane: "first", serviceClass: "routine", tenantId, destinationId, wanted }],
   });
   return readClaimed(database.pool, result.ids, result.token);

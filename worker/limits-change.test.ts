@@ -139,6 +139,8 @@ describe("FAIR-7 a changed limit counts at the receiver", () => {
         },
       );
       expect(receiver.stats("gated").requests).toBe(1);
+      // The gate is shut before the delivery's own outcome is stored; only then can it be brought forward.
+      await waitFor(async () => (await countDeliveries(database.pool)).delayed === 1, { timeoutMs: LONG_MS });
       const { version } = await readDestinationControl(database.pool, lane.dst);
       const command = { destinationId: lane.dst, version, reason: REASON, gateUntil: shut };
       await openGate(contextOf(database), command);

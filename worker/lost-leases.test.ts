@@ -60,6 +60,7 @@ async function claimAndDie(destinationId: string, ids: readonly string[]): Promi
     workerId: randomUUID(),
     leaseMs: 30_000,
     maxBytes: 1_000_000,
+    token: randomUUID(),
     entries: [{ lane: "first", serviceClass: "routine", tenantId, destinationId, wanted: ids.length }],
   });
   expect(claimed.ids).toHaveLength(ids.length);
@@ -110,6 +111,7 @@ describe("leases of a worker that died", () => {
       workerId: randomUUID(),
       leaseMs: 600_000,
       maxBytes: 1_000_000,
+      token: randomUUID(),
       entries: [{ lane: "first", serviceClass: "routine", tenantId, destinationId, wanted: 3 }],
     });
     await database.pool.query(

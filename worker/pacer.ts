@@ -4,18 +4,10 @@
  * was late before, and it never decides what is sent: the claim does.
  */
 import type { Pace } from "#db/queue/claim.ts";
+import { TOKEN_LIFE_MS, TOKEN_LIFE_SHARE } from "#domain/rate.ts";
 
-/**
- * A token is worth nothing this long after it was there: a process that was stopped meanwhile would otherwise send beside
- * those that went on. Its row goes back unsent.
- */
-export const TOKEN_LIFE_MS = 1_000;
-/** ... or this part of the interval where that is longer: a request a minute is not lost for a moment's delay. */
-const TOKEN_LIFE_SHARE = 0.05;
 /** A start that was later than this did come late. */
 const TIMER_SLACK_MS = 3;
-/** Behind its tokens, a destination's starts come this much closer than its rate says, until they are with them again. */
-const CATCH_UP = 0.9;
 /** Destinations that are remembered; those without a recent start go first. */
 const MAX_DESTINATIONS = 5_000;
 
@@ -35,12 +27,19 @@ export function tokenOf(destinationId: string, pace: Pace, nth: number, claimedA
   return { destinationId, atMs, gapMs: pace.gapMs, burst: pace.burst };
 }
 
+/** Of a destination's starts: the last one, and when the next would be due after all of them. Monotonic time. */
+interface Paced {
+  readonly startMs: number;
+  readonly tatMs: number;
+  readonly gapMs: number;
+}
+
 export class Pacer {
   /**
-   * Theoretical arrival time by destination, from the starts themselves, in monotonic time: the database's time as we know
-   * it may move forward between two starts.
+   * By destination, from the starts themselves, in monotonic time: the database's time as we know it may move forward
+   * between two starts.
    */
-  readonly #tats = new Map<string, number>();
+  readonly #paced = new Map<string, Paced>();
 
   /**
    * How long the row's request has to wait, 0 or less for not at all; null when its token is too old.
@@ -57,21 +56,27 @@ export class Pacer {
     const targetMs = this.#targetMs(token, nowMs, monotonicMs);
     // A timer is always a little late; counted, that would add up and cost the rate several percent.
     const startMs = monotonicMs - targetMs <= TIMER_SLACK_MS ? targetMs : monotonicMs;
-    const tatMs = this.#tats.get(token.destinationId) ?? startMs;
-    this.#tats.delete(token.destinationId);
-    if (this.#tats.size >= MAX_DESTINATIONS) this.#forgetOldest();
-    this.#tats.set(token.destinationId, Math.max(startMs, tatMs) + token.gapMs * CATCH_UP);
+    const tatMs = Math.max(startMs, this.#tatMs(token)) + token.gapMs;
+    this.#paced.delete(token.destinationId);
+    if (this.#paced.size >= MAX_DESTINATIONS) this.#forgetOldest();
+    this.#paced.set(token.destinationId, { startMs, tatMs, gapMs: token.gapMs });
   }
 
   /** In monotonic time: not before its token, nor too close to the starts before it. */
   #targetMs(token: Token, nowMs: number, monotonicMs: number): number {
-    const tatMs = this.#tats.get(token.destinationId) ?? Number.NEGATIVE_INFINITY;
-    return Math.max(monotonicMs + token.atMs - nowMs, tatMs - (token.burst - 1) * token.gapMs);
+    return Math.max(monotonicMs + token.atMs - nowMs, this.#tatMs(token) - (token.burst - 1) * token.gapMs);
+  }
+
+  /** A rate that was changed since the last start counts from that start: nobody waits out the old interval. */
+  #tatMs({ destinationId, gapMs }: Token): number {
+    const paced = this.#paced.get(destinationId);
+    if (paced === undefined) return Number.NEGATIVE_INFINITY;
+    return paced.startMs + ((paced.tatMs - paced.startMs) * gapMs) / paced.gapMs;
   }
 
   #forgetOldest(): void {
-    for (const oldest of this.#tats.keys()) {
-      this.#tats.delete(oldest);
+    for (const oldest of this.#paced.keys()) {
+      this.#paced.delete(oldest);
       return;
     }
   }

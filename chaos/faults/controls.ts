@@ -53,6 +53,7 @@ async function openClaim(region: RegionWorld, place: Place): Promise<OpenClaim> 
       workerId: randomUUID(),
       leaseMs: LEASE_MS,
       maxBytes: 1_000_000,
+      token: randomUUID(),
       entries: [
         { lane: "first", ...lane, wanted: ROWS },
         { lane: "first", ...lane, serviceClass: "urgent", wanted: ROWS },

@@ -19,6 +19,8 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { claim } from "./claim.ts";
 
 let database: TestDatabase;
+/** One process: what a change of process costs a rate is in rate-handover.test.ts. */
+const SAME = { workerId: randomUUID() };
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -27,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 async function takes(entries: Parameters<typeof request>[0]): Promise<number[]> {
-  return (await claim(database.pool, request(entries))).entries.map(({ taken }) => taken);
+  return (await claim(database.pool, request(entries, SAME))).entries.map(({ taken }) => taken);
 }
 
 async function leased(place: Place): Promise<number> {
@@ -245,7 +247,7 @@ describe("FAIR-1 the rate of a destination", () => {
   it("spends tokens only for rows that were taken", async () => {
     const place = await makePlace(database.pool, { ratePerSecond: SLOW, rateBurst: 5 });
     await makeDeliveries(database.pool, { ...place, count: 2 });
-    const taken = await claim(database.pool, request([{ ...place, wanted: 5 }]));
+    const taken = await claim(database.pool, request([{ ...place, wanted: 5 }], SAME));
     expect(taken.ids).toHaveLength(2);
     const state = await database.pool.query<{ ahead: number }>(
       "SELECT extract(epoch FROM rate_tat - $2)::float8 AS ahead FROM sluice.destination_rate WHERE destination_id = $1",
@@ -260,22 +262,17 @@ describe("FAIR-1 the rate of a destination", () => {
     const place = await makePlace(database.pool, { ratePerSecond: SLOW, rateBurst: 5 });
     await makeDeliveries(database.pool, { ...place, count: 9 });
     await makeDeliveries(database.pool, { ...place, lane: "retry", count: 9 });
-    const taken = await claim(
-      database.pool,
-      request([
-        { ...place, wanted: 3 },
-        { ...place, lane: "retry", wanted: 4 },
-        { ...place, lane: "replay", wanted: 1 },
-      ]),
-    );
-    expect(taken.entries.map((entry) => [entry.taken, entry.blocker])).toEqual([
-      [3, null],
-      [2, "rate"],
-      [0, "rate"],
-    ]);
+    const lanes = (["first", "retry", "replay"] as const).map((lane, n) => ({
+      ...place,
+      lane,
+      wanted: [3, 4, 1][n] ?? 0,
+    }));
+    const taken = await claim(database.pool, request(lanes, SAME));
+    const seen = taken.entries.map((entry) => `${entry.taken} ${entry.blocker}`);
+    expect(seen).toEqual(["3 null", "2 rate", "0 rate"]);
     // Five of five spent: the next one comes an interval after the claim.
     expect(taken.entries[1]?.untilMs).toBeCloseTo(taken.claimedAtMs + 10_000, -1);
-    const again = await claim(database.pool, request([{ ...place, wanted: 1 }]));
+    const again = await claim(database.pool, request([{ ...place, wanted: 1 }], SAME));
     expect(again.entries[0]?.blocker).toBe("rate");
     expect(again.entries[0]?.untilMs).toBeCloseTo(taken.claimedAtMs + 10_000, -1);
   });
@@ -334,7 +331,7 @@ describe("FAIR-1 the rate of a destination", () => {
     await database.pool.query("UPDATE sluice.destination SET rate_per_second = 20 WHERE id = $1", [
       place.destinationId,
     ]);
-    const raised = await claim(database.pool, request([{ ...place, wanted: 2 }]));
+    const raised = await claim(database.pool, request([{ ...place, wanted: 2 }], SAME));
     expect(raised.entries).toMatchObject([{ taken: 0, blocker: "rate" }]);
     expect(raised.entries[0]?.untilMs).toBeLessThanOrEqual(raised.claimedAtMs + 51 + RATE_AHEAD_MS);
     await waitFor(async () => (await takes([{ ...place, wanted: 1 }]))[0] === 1, {

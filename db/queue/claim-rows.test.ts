@@ -159,7 +159,7 @@ describe("LEASE-2 token and deadline", () => {
     const result = await database.pool.query<Record<string, unknown>>(
       `SELECT c.*, pg_column_size(c) AS size, position($2 IN c::text) AS body_at FROM sluice.claim('sluice', gen_random_uuid(), 30000, 33554432,
          array_fill('first'::sluice.lane, ARRAY[256]), array_fill('routine'::sluice.service_class, ARRAY[256]),
-         array_fill($3::uuid, ARRAY[256]), $4::uuid[] || $1::uuid[], array_fill(512, ARRAY[256])) c`,
+         array_fill($3::uuid, ARRAY[256]), $4::uuid[] || $1::uuid[], array_fill(512, ARRAY[256]), gen_random_uuid()) c`,
       [others, marker, place.tenantId, [place.destinationId]],
     );
     expect(result.rowCount).toBe(1);

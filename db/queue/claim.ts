@@ -42,6 +42,8 @@ export interface ClaimRequest {
   /** Bound of the sum of the bodies' sizes; one row always passes. */
   readonly maxBytes: number;
   readonly entries: readonly ClaimEntry[];
+  /** A new one for each call: with a row's id it fences every later write. */
+  readonly token: string;
 }
 
 export interface EntryResult {
@@ -98,7 +100,7 @@ const CLAIM = `
   SELECT claimed_at, token, until, ids, entry_taken, entry_blocker, entry_until, entry_gap_ms, entry_burst, entry_watched,
          -- With fractions: a start that is cut to the millisecond is one before its token.
          ARRAY(SELECT (extract(epoch FROM s.at) * 1000)::float8 FROM unnest(entry_start) WITH ORDINALITY AS s(at, ord) ORDER BY s.ord) AS entry_start_ms
-    FROM sluice.claim($1, $2, $3, $4, $5::sluice.lane[], $6::sluice.service_class[], $7::uuid[], $8::uuid[], $9::integer[])`;
+    FROM sluice.claim($1, $2, $3, $4, $5::sluice.lane[], $6::sluice.service_class[], $7::uuid[], $8::uuid[], $9::integer[], $10)`;
 
 /**
  * Claims at most what the entries ask for.
@@ -130,6 +132,7 @@ export async function claim(pool: Queryable, request: ClaimRequest): Promise<Cla
       tenants,
       destinations,
       wanted,
+      request.token,
     ],
   });
   const row = result.rows[0];

@@ -8,14 +8,17 @@ import {
   makeBatch,
   makePlace,
   makeReplayRows,
+  openTransaction,
   type Place,
   readRow,
   request,
   timeOf,
+  waitUntilBlocked,
 } from "#tests/support/queue-rows/sql.ts";
 import { claim } from "./claim.ts";
 import { readClaimed } from "./read-claimed.ts";
 import { release } from "./release.ts";
+import { releaseUnanswered } from "./release-unanswered.ts";
 
 let database: TestDatabase;
 let place: Place;
@@ -155,5 +158,43 @@ describe("readClaimed", () => {
     expect(byId.get(String(erased))).toMatchObject({ body: null, contentType: "application/json" });
     expect(byId.get(String(missing))).toMatchObject({ body: null, contentType: null });
     expect(byId.get(String(empty))?.body).toEqual(Buffer.alloc(0));
+  });
+});
+
+describe("LEASE-6 a claim whose answer was lost", () => {
+  const lease = async (own: Place, workerId: string, count = 2) => {
+    const entry = { ...own, lane: "first" as const, wanted: count };
+    return claim(database.pool, request([entry], { workerId }));
+  };
+  const states = async (ids: readonly string[]) =>
+    Promise.all(ids.map(async (id) => (await readRow(database.pool, "delivery", id))?.state));
+
+  it("gives back what that claim leased, and nothing of any other, however late it is asked for", async () => {
+    const own = await makePlace(database.pool);
+    await makeDeliveries(database.pool, { ...own, count: 8 });
+    const workerId = randomUUID();
+    const heard = await lease(own, workerId);
+    const lost = await lease(own, workerId);
+    const others = await lease(own, randomUUID());
+    expect(await releaseUnanswered(database.pool, lost.token)).toBe(2);
+    expect(await states(lost.ids)).toEqual(["ready", "ready"]);
+    // The same rows, claimed again and heard: out of reach for a call that comes twice.
+    const again = await lease(own, workerId);
+    expect([...again.ids].sort()).toEqual([...lost.ids].sort());
+    expect(await releaseUnanswered(database.pool, lost.token)).toBe(0);
+    expect(await states([...heard.ids, ...again.ids, ...others.ids])).toEqual(Array(6).fill("leased"));
+    expect(await releaseUnanswered(database.pool, randomUUID())).toBe(0);
+  });
+
+  it("waits until that claim has ended when it is still open, so that it cannot come afterwards", async () => {
+    const own = await makePlace(database.pool);
+    await makeDeliveries(database.pool, { ...own, count: 1 });
+    const open = await openTransaction(database.pool);
+    const lost = await claim(open.client, request([{ ...own, lane: "first", wanted: 1 }]));
+    const released = releaseUnanswered(database.pool, lost.token);
+    await waitUntilBlocked(database.pool, "release_unanswered");
+    await open.commit();
+    expect(await released).toBe(1);
+    expect(await states(lost.ids)).toEqual(["ready"]);
   });
 });

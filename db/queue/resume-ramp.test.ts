@@ -1,4 +1,5 @@
 /** CTL-1 behind a resume: what was due before it leaves slowly at first, what became due after it passes freely. */
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
@@ -33,7 +34,9 @@ const old = (place: Place, count: number) =>
   makeDeliveries(database.pool, { ...place, count, dueInMs: -HOUR_MS });
 const fresh = (place: Place, count: number) => makeDeliveries(database.pool, { ...place, count });
 
-const ask = (place: Place, wanted: number) => claim(database.pool, request([{ ...place, wanted }]));
+/** One process. */
+const SAME = { workerId: randomUUID() };
+const ask = (place: Place, wanted: number) => claim(database.pool, request([{ ...place, wanted }], SAME));
 
 async function taken(place: Place, wanted: number): Promise<number> {
   return (await ask(place, wanted)).ids.length;

@@ -34,6 +34,7 @@ import {
 import { type ClaimedDelivery, readClaimed } from "./read-claimed.ts";
 import { cancelDeleted, type ExpiredLeases, returnExpiredLeases } from "./reconcile.ts";
 import { release } from "./release.ts";
+import { releaseUnanswered } from "./release-unanswered.ts";
 import { type GateState, type ShutGate, shutGate } from "./shut-gate.ts";
 import { keepStaleResult, type StaleResult } from "./stale-result.ts";
 import type { Queryable } from "./types.ts";
@@ -47,6 +48,7 @@ export interface QueueStore {
   finish(rows: readonly FinishRow[]): Promise<Map<string, number>>;
   keepStaleResult(stale: StaleResult): Promise<"repeat" | "stale">;
   release(ids: readonly string[], token: string): Promise<number>;
+  releaseUnanswered(token: string): Promise<number>;
   shutGate(gate: ShutGate): Promise<GateState>;
   noteHealth(reports: readonly HealthReport[], random: number): Promise<HealthAnswer[]>;
   disableDestination(what: DisableDestination): Promise<boolean>;
@@ -78,6 +80,7 @@ export function postgresStore(pool: Queryable): QueueStore {
     finish: (rows) => finish(pool, rows),
     keepStaleResult: (stale) => keepStaleResult(pool, stale),
     release: (ids, token) => release(pool, ids, token),
+    releaseUnanswered: (token) => releaseUnanswered(pool, token),
     shutGate: (gate) => shutGate(pool, gate),
     noteHealth: (reports, random) => noteHealth(pool, reports, random),
     disableDestination: (what) => disableDestination(pool, what),

@@ -11,6 +11,7 @@ export type Change =
   | { readonly kind: "claim" }
   | { readonly kind: "finish"; readonly rows: readonly FinishRow[] }
   | { readonly kind: "release"; readonly ids: readonly string[]; readonly token: string }
+  | { readonly kind: "unheard"; readonly token: string }
   | { readonly kind: "expire" | "cancel" | "enqueue" | "other" };
 
 const FIXED = [
@@ -98,6 +99,9 @@ export class RowWatch {
       if (change.token !== was.leaseToken || !change.ids.includes(was.id))
         add("fence", "released by another token");
       if (rise !== 0) add("attempts", "a release changed attempts");
+    } else if (change.kind === "unheard") {
+      if (was.leaseToken !== change.token) add("fence", "another claim's lease was given back as unheard");
+      if (rise !== 0) add("attempts", "giving back what was never heard of changed attempts");
     } else if (change.kind === "finish") {
       const outcome = outcomeOf(change, was);
       if (outcome === undefined) add("fence", "a result under another token was recorded");

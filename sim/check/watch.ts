@@ -66,6 +66,11 @@ export class Watch {
         this.#after({ kind: "release", ids, token });
         return released;
       },
+      releaseUnanswered: (token) => {
+        const released = store.releaseUnanswered(token);
+        this.#after({ kind: "unheard", token });
+        return released;
+      },
       returnExpiredLeases: () => {
         const result = store.returnExpiredLeases();
         this.#after({ kind: "expire" });

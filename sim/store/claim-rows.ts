@@ -16,8 +16,11 @@ const RUNNING = new Set(["canary", "running"]);
 export function findRows(tables: Tables, nowUs: Us, clipped: readonly Clipped[], free: boolean): Chosen[] {
   const found: Chosen[] = [];
   const waiting = new Map<string, DeliveryRow[]>();
+  const asked = new Set(clipped.filter(({ k }) => k > 0).map(({ entry }) => entry.destinationId));
+  if (asked.size === 0) return found;
   for (const row of tables.deliveries.values()) {
-    if (row.state === "leased" || row.dueUs > nowUs || (row.lostLeases > 0 && !free)) continue;
+    if (row.state === "leased" || row.dueUs > nowUs || !asked.has(row.destinationId)) continue;
+    if (row.lostLeases > 0 && !free) continue;
     if (row.replayBatchId !== null && !RUNNING.has(tables.batches.get(row.replayBatchId) ?? "")) continue;
     const key = keyOf(row);
     const rows = waiting.get(key);

@@ -3,7 +3,7 @@
  * function: whatever it answers is compared with Postgres by random scripts.
  */
 import type { Claim, ClaimBlocker, ClaimEntry, ClaimRequest, EntryResult, Pace } from "#db/queue/claim.ts";
-import { RATE_AHEAD_MS } from "#domain/rate.ts";
+import { RATE_AHEAD_MS, TOKEN_LIFE_MS, TOKEN_LIFE_SHARE } from "#domain/rate.ts";
 import type { Us } from "#sim/scheduler.ts";
 import { countLeases, type Leases } from "./claim-leases.ts";
 import { type Chosen, choose, findRows } from "./claim-rows.ts";
@@ -38,6 +38,9 @@ interface EntryRate {
   readonly perSecond: number;
   readonly burst: number;
   readonly storedTatUs: Us | null;
+  /** What is stored when nothing is taken. */
+  readonly cutTatUs: Us;
+  /** What counts for this process. */
   readonly tatUs: Us;
   readonly tokens: number;
   readonly ramp: {
@@ -69,12 +72,10 @@ interface Counted extends Clipped {
 export function claimRows(database: Database, request: ClaimRequest): Claim {
   const { tables } = database;
   const nowUs = database.nowUs();
-  const token = database.uuid();
+  const { token } = request;
   const untilUs = nowUs + request.leaseMs * MS;
   const leases = countLeases(tables, nowUs, request.workerId);
-  const guarded = request.entries.map((entry, ord) =>
-    guard(tables, nowUs, request.owner, entry, ord, leases),
-  );
+  const guarded = request.entries.map((entry, ord) => guard(tables, nowUs, request, entry, ord, leases));
   const clipped = clip(guarded);
   const found = findRows(tables, nowUs, clipped, leases.suspects === 0);
   const chosen = choose(found, request.maxBytes, (tenantId) => database.hash(tenantId + token));
@@ -88,7 +89,7 @@ export function claimRows(database: Database, request: ClaimRequest): Claim {
     });
   }
   const counted = count(clipped, found, chosen);
-  spend(tables, counted);
+  spend(tables, counted, request.workerId);
   return {
     claimedAtMs: toDateMs(nowUs),
     token,
@@ -103,7 +104,7 @@ export function claimRows(database: Database, request: ClaimRequest): Claim {
 function guard(
   tables: Tables,
   nowUs: Us,
-  owner: string,
+  { owner, workerId }: ClaimRequest,
   entry: ClaimEntry,
   ord: number,
   leases: Leases,
@@ -131,7 +132,7 @@ function guard(
     ramp,
     oldRoom: Math.max(1, Math.floor(limit * (ramp?.part ?? 1))) - leased.old,
     tenantOldRoom: Math.max(1, Math.floor(tenantCap * (ramp?.tenantPart ?? 1))) - ofTenant.old,
-    rate: rateOf(tables, nowUs, destination, ramp),
+    rate: rateOf(tables, nowUs, destination, ramp, workerId),
   };
 }
 
@@ -198,15 +199,16 @@ function rateOf(
   nowUs: Us,
   destination: DestinationTableRow | undefined,
   ramp: Ramp | null,
+  workerId: string,
 ): EntryRate | null {
   if (!destination || destination.ratePerSecond === null) return null;
   const perSecond = destination.ratePerSecond;
   const burst = destination.rateBurst;
   const stored = tables.rates.get(destination.id);
-  const tatUs = Math.max(
-    nowUs,
-    Math.min(stored?.tatUs ?? nowUs, nowUs + AHEAD_US + seconds(burst / perSecond)),
-  );
+  const ownTatUs = Math.min(stored?.tatUs ?? nowUs, nowUs + AHEAD_US + seconds(burst / perSecond));
+  const isOthers = stored !== undefined && stored.owner !== null && stored.owner !== workerId;
+  const handoverUs = isOthers ? Math.max(TOKEN_LIFE_MS * MS, seconds(TOKEN_LIFE_SHARE / perSecond)) : 0;
+  const tatUs = Math.max(nowUs, ownTatUs + handoverUs);
   const tokens = Math.max(
     0,
     Math.floor(burst - ((tatUs - nowUs - AHEAD_US) / SECOND) * perSecond + TOKEN_SLACK),
@@ -215,6 +217,7 @@ function rateOf(
     perSecond,
     burst,
     storedTatUs: stored?.tatUs ?? null,
+    cutTatUs: Math.max(nowUs, ownTatUs),
     tatUs,
     tokens,
     ramp:
@@ -284,15 +287,16 @@ function count(clipped: readonly Clipped[], found: readonly Chosen[], chosen: re
   });
 }
 
-function spend(tables: Tables, counted: readonly Counted[]): void {
+function spend(tables: Tables, counted: readonly Counted[], workerId: string): void {
   for (const { entry, rate, allN, allOldN } of counted) {
     if (rate === null) continue;
     const cut =
-      (rate.storedTatUs ?? 0) > rate.tatUs ||
+      (rate.storedTatUs ?? 0) > rate.cutTatUs ||
       (rate.ramp !== null && (rate.ramp.storedTatUs ?? 0) > rate.ramp.tatUs);
     if (allN === 0 && !cut) continue;
     tables.rates.set(entry.destinationId, {
-      tatUs: rate.tatUs + seconds(allN / rate.perSecond),
+      tatUs: allN > 0 ? rate.tatUs + seconds(allN / rate.perSecond) : rate.cutTatUs,
+      owner: allN > 0 ? workerId : (tables.rates.get(entry.destinationId)?.owner ?? null),
       rampTatUs: rate.ramp === null ? null : rate.ramp.tatUs + seconds(allOldN / rate.ramp.perSecond),
     });
   }

@@ -19,6 +19,14 @@ export function releaseRows({ tables }: Database, ids: readonly string[], token:
   return released;
 }
 
+/** A claim whose answer was lost. */
+export function releaseUnheard(database: Database, token: string): number {
+  const ids = [...database.tables.deliveries.values()]
+    .filter((row) => row.leaseToken === token)
+    .map(({ id }) => id);
+  return releaseRows(database, ids, token);
+}
+
 /** Expired leases wait again, in the same lane; the third lost in a row ends the delivery as worker_lost. */
 export function expireLeases(database: Database): ExpiredLeases {
   const { tables } = database;

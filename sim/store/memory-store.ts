@@ -8,7 +8,7 @@ import { findNextDue, findRecent, walkPage } from "./discover.ts";
 import { finishRows, keepStale } from "./finish.ts";
 import { shut } from "./gate.ts";
 import { disable, noteReports } from "./health.ts";
-import { cancelRows, expireLeases, releaseRows } from "./leases.ts";
+import { cancelRows, expireLeases, releaseRows, releaseUnheard } from "./leases.ts";
 import { findChangedLimits, findDestinations, findLimits, readRows } from "./reads.ts";
 import type { Database, Tables } from "./tables.ts";
 import { fromMs, MS, toFloatMs } from "./time.ts";
@@ -29,6 +29,7 @@ export function memoryStore(database: Database, hint: () => void): SyncStore {
     finish: (rows) => finishRows(database, rows),
     keepStaleResult: (stale) => keepStale(database, stale),
     release: (ids, token) => releaseRows(database, ids, token),
+    releaseUnanswered: (token) => releaseUnheard(database, token),
     shutGate: (gate) => shut(database, gate),
     noteHealth: (reports, random) => noteReports(database, reports, random),
     disableDestination: (what) => disable(database, what),

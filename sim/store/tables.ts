@@ -69,6 +69,8 @@ export interface StateRow {
 
 export interface RateRow {
   tatUs: Us;
+  /** The process that took the last token. */
+  owner: string | null;
   rampTatUs: Us | null;
 }
 
@@ -199,8 +201,6 @@ export type Outcomes = readonly FinishRow[];
 export interface Database {
   readonly tables: Tables;
   readonly nowUs: () => Us;
-  /** gen_random_uuid(). */
-  readonly uuid: () => string;
   /** hashtext(text). */
   readonly hash: (text: string) => number;
 }

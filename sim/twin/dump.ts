@@ -37,7 +37,12 @@ export function dumpMemory(tables: Tables): Record<string, Row[]> {
     })),
     attempts: attemptsOf(tables),
     states: statesOf(tables),
-    rates: sorted([...tables.rates], ([id, { tatUs, rampTatUs }]) => ({ id, tat: tatUs, ramp: rampTatUs })),
+    rates: sorted([...tables.rates], ([id, { tatUs, owner, rampTatUs }]) => ({
+      id,
+      tat: tatUs,
+      owner,
+      ramp: rampTatUs,
+    })),
     disabled: sorted([...tables.destinations.values()], ({ id, version, disabledAtUs }) => ({
       id,
       version,

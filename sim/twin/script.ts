@@ -50,7 +50,13 @@ class Script {
       ...[() => this.#claim(), () => this.#claim(), () => this.#claim(), () => this.#claim()],
       ...[() => this.#finish(), () => this.#finish(), () => this.#finish()],
       ...[() => this.#enqueue(), () => this.#enqueue(), () => this.#shutGate(), () => this.#noteHealth()],
-      ...[() => this.#release(), () => this.#stale(), () => this.#reconcile(), () => this.#discover()],
+      ...[
+        () => this.#release(),
+        () => this.#releaseUnanswered(),
+        () => this.#stale(),
+        () => this.#reconcile(),
+        () => this.#discover(),
+      ],
       ...[() => this.#read(), () => this.#jobs(), () => this.#disable()],
       ...[() => change(this.#twin, this.#places), () => change(this.#twin, this.#places)],
     ];
@@ -96,6 +102,7 @@ class Script {
       leaseMs: random.pick([1_000, 3_000, 30_000]),
       maxBytes: random.chance(0.8) ? 10_000 : random.int(1, 120),
       entries: this.#entries(),
+      token: this.#twin.uuid(),
     };
     const { token, ids, entries, claimedAtMs } = await this.#twin.both("claim", [request]);
     for (const { blocker, taken } of entries)
@@ -197,6 +204,12 @@ class Script {
     if (lease === null) return;
     const ids = this.#leased.filter(({ token }) => token === lease.token).map(({ id }) => id);
     await this.#twin.both("release", [ids.length === 0 ? [lease.id] : ids, lease.token]);
+  }
+
+  /** As if the answer to a claim had been lost. */
+  async #releaseUnanswered(): Promise<void> {
+    const lease = this.#pickLease();
+    await this.#twin.both("releaseUnanswered", [lease?.token ?? this.#twin.uuid()]);
   }
 
   async #shutGate(): Promise<void> {

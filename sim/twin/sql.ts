@@ -19,7 +19,6 @@ const TWIN = `
   CREATE FUNCTION twin.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
     $$ SELECT timestamptz 'epoch' + current_setting('twin.now_us')::bigint * interval '1 microsecond' $$;
   CREATE FUNCTION twin.statement_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT twin.clock_timestamp()';
-  CREATE FUNCTION twin.gen_random_uuid() RETURNS uuid LANGUAGE sql VOLATILE AS $$ SELECT current_setting('twin.uuid')::uuid $$;
   CREATE FUNCTION twin.hashtext(text) RETURNS integer LANGUAGE sql IMMUTABLE AS
     $$ SELECT ('x' || substr(md5($1), 1, 8))::bit(32)::integer $$`;
 
@@ -28,11 +27,11 @@ export async function installTwin(pool: Pool): Promise<void> {
 }
 
 /** From now on, in this session. */
-export async function setMoment(pool: Pool, nowUs: number, uuid: string): Promise<void> {
+export async function setMoment(pool: Pool, nowUs: number): Promise<void> {
   await pool.query({
     name: "twin-moment",
-    text: "SELECT set_config('twin.now_us', $1, false), set_config('twin.uuid', $2, false)",
-    values: [String(nowUs), uuid],
+    text: "SELECT set_config('twin.now_us', $1, false)",
+    values: [String(nowUs)],
   });
 }
 
@@ -209,7 +208,7 @@ export async function dump(pool: Pool): Promise<Record<string, Record<string, un
         breaker_opens AS opens, down_in_row AS down, ${us("down_since")} AS down_since, failures_since_success AS failing,
         ${us("failing_since")} AS failing_since, ${us("last_success_at")} AS success FROM sluice.destination_state ORDER BY 1`),
     rates: await read(
-      `SELECT destination_id AS id, ${us("rate_tat")} AS tat, ${us("ramp_tat")} AS ramp FROM sluice.destination_rate ORDER BY 1`,
+      `SELECT destination_id AS id, ${us("rate_tat")} AS tat, rate_owner AS owner, ${us("ramp_tat")} AS ramp FROM sluice.destination_rate ORDER BY 1`,
     ),
     disabled: await read(
       `SELECT id, version, ${us("disabled_at")} AS disabled FROM sluice.destination ORDER BY 1`,

@@ -26,7 +26,6 @@ export class Twin {
   readonly met = new Set<string>();
   readonly #postgres: QueueStore;
   readonly #memory: SyncStore;
-  #uuid = "";
 
   constructor(pool: Pool, random: SeededRandom) {
     this.pool = pool;
@@ -35,7 +34,6 @@ export class Twin {
     const database = {
       tables: this.tables,
       nowUs: () => this.nowUs,
-      uuid: () => this.#uuid,
       hash: (text: string) => createHash("md5").update(text).digest().readInt32BE(0),
     };
     this.#memory = memoryStore(database, () => undefined);
@@ -50,11 +48,10 @@ export class Twin {
     return uuidV7(Math.floor(this.nowUs / 1_000), this.random.bytes);
   }
 
-  /** Time goes on, on both sides, and the next token is drawn. */
+  /** Time goes on, on both sides. */
   async tick(us: number): Promise<void> {
     this.nowUs += us;
-    this.#uuid = this.uuid();
-    await setMoment(this.pool, this.nowUs, this.#uuid);
+    await setMoment(this.pool, this.nowUs);
   }
 
   /** Runs one operation on both and compares what they answer. `normal` brings answers into one order. */

@@ -70,7 +70,6 @@ export class SimRegion {
     this.#database = {
       tables: this.tables,
       nowUs,
-      uuid: () => this.#uuid(),
       hash: () => random.int(0, 1 << 30),
     };
     const { requestDeadlineMs, retryAfter } = scenario.policy;

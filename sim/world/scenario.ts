@@ -81,7 +81,7 @@ const MS = 1_000;
 const SECOND = 1_000_000;
 /** Deliveries are written during this time. */
 const WRITING_US = SECOND / 2;
-const STORM_CHANCE = 0.06;
+const STORM_CHANCE = 0.04;
 const STORM_STEP_US = SECOND / 8;
 const STORM_FAILURES = 40;
 const STORM_LENGTH = 5;

@@ -152,6 +152,8 @@ CREATE TABLE sluice.destination_rate (
   destination_id uuid PRIMARY KEY,
   region text NOT NULL,
   rate_tat timestamptz NOT NULL,
+  -- The process that took the last token. Null: nobody yet.
+  rate_owner uuid,
   -- The same for the rows that a resume lets out slowly, at its share of the rate. Null: there was none.
   ramp_tat timestamptz
 ) WITH (fillfactor = 50);

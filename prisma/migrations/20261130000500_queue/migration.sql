@@ -19,15 +19,27 @@ LANGUAGE sql STABLE AS $$
    WHERE t.id = p_tenant AND (w.tenant_part IS NOT NULL OR w.own_part IS NOT NULL)
 $$;
 
+-- Ends a transaction that holds the claim lock for too long. A client that was cut off between asking and committing holds it without
+-- any other limit: the statement has ended, and nothing says that the session idles. Before Postgres 17 only the dead connection ends it.
+CREATE FUNCTION sluice.limit_transaction() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('server_version_num')::integer >= 170000 THEN
+    PERFORM set_config('transaction_timeout', '10s', true);
+  END IF;
+END
+$$;
+
 -- Returned by claim as ONE small row: while Postgres sends a result the transaction, and with it the lock, is still
 -- open, so a client that stops reading must find its whole answer already in the socket. Bodies are read afterwards.
+--   p_token: fresh for each call, drawn by the caller, so that a call whose answer was lost can be given back by it.
 --   entry_start, entry_gap_ms, entry_burst: when the token of the entry's first row is there, how long after it each further one,
 --     and the burst; null without a rate. A token may be taken up to 100 ms before it is there, so that the way to the socket costs the
 --     rate nothing; the request must not start before it.
 --   entry_watched: the destination has an adaptive limit, an open breaker or failures in a row: its successes must be reported.
 CREATE FUNCTION sluice.claim(
   p_owner text, p_worker uuid, p_lease_ms integer, p_max_bytes bigint,
-  p_lanes sluice.lane[], p_classes sluice.service_class[], p_tenants uuid[], p_destinations uuid[], p_wanted integer[])
+  p_lanes sluice.lane[], p_classes sluice.service_class[], p_tenants uuid[], p_destinations uuid[], p_wanted integer[], p_token uuid)
 RETURNS TABLE (claimed_at timestamptz, token uuid, until timestamptz, ids uuid[],
                entry_taken integer[], entry_blocker text[], entry_until timestamptz[],
                entry_start timestamptz[], entry_gap_ms double precision[], entry_burst integer[], entry_watched boolean[])
@@ -37,11 +49,16 @@ AS $$
 DECLARE
   v_now timestamptz;
   v_until timestamptz;
-  v_token uuid := gen_random_uuid();
+  v_token constant uuid := p_token;
   v_ahead constant interval := '100 milliseconds';
+  v_token_life constant interval := '1 second';
+  v_token_life_share constant double precision := 0.05;
   v_ramps boolean;
   v_control sluice.region_control;
 BEGIN
+  IF p_token IS NULL THEN
+    RAISE EXCEPTION 'claim: needs a fresh token' USING ERRCODE = 'invalid_parameter_value';
+  END IF;
   IF p_lease_ms NOT BETWEEN 1000 AND 3600000 OR cardinality(p_lanes) > 256 THEN
     RAISE EXCEPTION 'claim: lease of % ms or % entries is out of bounds', p_lease_ms, cardinality(p_lanes) USING ERRCODE = 'invalid_parameter_value';
   END IF;
@@ -49,6 +66,7 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'claim: needs READ COMMITTED, not %', current_setting('transaction_isolation') USING ERRCODE = 'invalid_transaction_state';
   END IF;
+  PERFORM sluice.limit_transaction();
   -- One claim at a time in the region. The statements below take their snapshots after the lock is ours, so they see
   -- every claim before this one. Two-integer form; migrations use the one-bigint form.
   PERFORM pg_advisory_xact_lock(5301, 1);
@@ -86,7 +104,11 @@ BEGIN
            t.pause_until AS tenant_pause_until, x.pause_until AS destination_pause_until,
            x.rate_per_second, x.rate_burst, r.rate_tat AS stored_tat, r.ramp_tat AS stored_ramp_tat,
            -- Never further ahead than a full burst can bring it: a raised rate counts at once, whatever was spent at the old one.
-           greatest(v_now, least(coalesce(r.rate_tat, v_now), v_now + v_ahead + x.rate_burst / x.rate_per_second * interval '1 second')) AS tat,
+           least(coalesce(r.rate_tat, v_now), v_now + v_ahead + x.rate_burst / x.rate_per_second * interval '1 second') AS own_tat,
+           -- A token may be used late, for as long as it lives (worker/pacer.ts). Only its own process knows by how much, so for every
+           -- other process the next token is there that much later.
+           CASE WHEN r.rate_owner <> p_worker THEN greatest(v_token_life, v_token_life_share / x.rate_per_second * interval '1 second')
+                ELSE interval '0' END AS handover,
            -- A gate that has opened lets one probe through until it has an outcome: the delivery that shut it, or one of its
            -- lane, so that siblings spend no attempt on finding out. A breaker whose time has come: one request at a time.
            CASE WHEN s.probing THEN CASE WHEN p.lane <> e.lane OR p.service_class <> e.service_class THEN 0 ELSE 1 END
@@ -116,6 +138,8 @@ BEGIN
         SELECT d.lane, d.service_class, d.due_at
           FROM (SELECT * FROM sluice.delivery d WHERE d.id = CASE WHEN s.probing THEN s.hold_delivery_id END OFFSET 0) d
          WHERE d.state <> 'leased' AND d.due_at BETWEEN v_now - interval '2 seconds' AND v_now + interval '1 second') p ON true
+  ), handed AS (
+    SELECT g.*, greatest(v_now, g.own_tat + g.handover) AS tat FROM guarded g
   ), rated AS (
     SELECT g.*,
            -- GCRA: n tokens fit while tat + n/rate <= now + burst/rate. A millionth of tolerance for the interval's rounding. Null: no rate.
@@ -123,7 +147,7 @@ BEGIN
              greatest(0, floor(g.rate_burst - extract(epoch FROM g.tat - v_now - v_ahead) * g.rate_per_second + 0.000001))::integer END AS tokens,
            -- A ramp's own tokens, at its part of rate and burst.
            g.rate_per_second * g.ramp_part AS ramp_rate, greatest(1, floor(g.rate_burst * g.ramp_part)) AS ramp_burst
-      FROM guarded g
+      FROM handed g
   ), ramped AS (
     SELECT r.*, greatest(v_now, least(coalesce(r.stored_ramp_tat, v_now), v_now + r.ramp_burst / r.ramp_rate * interval '1 second')) AS ramp_tat
       FROM rated r
@@ -195,17 +219,20 @@ BEGIN
            coalesce(sum(k.old_n) OVER (PARTITION BY c.destination_id), 0) AS all_old_n
       FROM clipped c LEFT JOIN taken k ON k.ord = c.ord LEFT JOIN seen n ON n.ord = c.ord
   ), spent AS (
-    INSERT INTO sluice.destination_rate (destination_id, region, rate_tat, ramp_tat)
-    SELECT c.destination_id, v_control.region, min(c.tat) + min(c.all_n) / min(c.rate_per_second) * interval '1 second',
-           min(c.ramp_tat) + min(c.all_old_n) / min(c.ramp_rate) * interval '1 second'
+    INSERT INTO sluice.destination_rate (destination_id, region, rate_tat, rate_owner, ramp_tat)
+    SELECT c.destination_id, v_control.region,
+           CASE WHEN min(c.all_n) > 0 THEN min(c.tat) + min(c.all_n) / min(c.rate_per_second) * interval '1 second'
+                ELSE greatest(v_now, min(c.own_tat)) END,
+           CASE WHEN min(c.all_n) > 0 THEN p_worker END, min(c.ramp_tat) + min(c.all_old_n) / min(c.ramp_rate) * interval '1 second'
       FROM counted c
      WHERE c.rate_per_second IS NOT NULL
      GROUP BY 1
     -- The cut is stored also when nothing was taken: else it would move along with the clock and no token would ever come.
-    HAVING min(c.all_n) > 0 OR bool_or(c.stored_tat > c.tat) OR bool_or(c.stored_ramp_tat > c.ramp_tat)
+    HAVING min(c.all_n) > 0 OR bool_or(c.stored_tat > greatest(v_now, c.own_tat)) OR bool_or(c.stored_ramp_tat > c.ramp_tat)
      ORDER BY 1
     -- Only claims write this table, and only one claim runs at a time.
-    ON CONFLICT (destination_id) DO UPDATE SET rate_tat = EXCLUDED.rate_tat, ramp_tat = EXCLUDED.ramp_tat
+    ON CONFLICT (destination_id) DO UPDATE SET rate_tat = EXCLUDED.rate_tat, ramp_tat = EXCLUDED.ramp_tat,
+      rate_owner = coalesce(EXCLUDED.rate_owner, destination_rate.rate_owner)
     RETURNING 1
   ), judged AS (
     -- No blocker and fewer rows than wanted means that the lane ran dry.
@@ -252,7 +279,12 @@ $$;
 -- After a control has committed: waits until no claim that predates it can still commit.
 -- One statement, so that a caller that is stopped in the middle cannot hold the lock; it gives up after ten seconds.
 CREATE FUNCTION sluice.barrier() RETURNS void
-LANGUAGE sql SET lock_timeout = '10s' AS $$ SELECT pg_advisory_xact_lock(5301, 1) $$;
+LANGUAGE plpgsql SET lock_timeout = '10s' AS $$
+BEGIN
+  PERFORM sluice.limit_transaction();
+  PERFORM pg_advisory_xact_lock(5301, 1);
+END
+$$;
 
 -- Says that nothing of these rows was sent: back to the state they came from. Returns how many were still ours.
 CREATE FUNCTION sluice.release(p_ids uuid[], p_token uuid) RETURNS integer
@@ -266,6 +298,20 @@ AS $$
      WHERE d.id = ANY (p_ids) AND d.lease_token = p_token
     RETURNING 1)
   SELECT count(*)::integer FROM back
+$$;
+
+-- Gives back what a claim leased whose answer was lost: its caller never knew of the rows, so nothing of them was sent. Behind
+-- the claim lock, so that a call that is still open ends first. By the claim's own token: however late this arrives, it
+-- cannot reach what was claimed since. Returns how many rows that were.
+CREATE FUNCTION sluice.release_unanswered(p_token uuid) RETURNS integer
+LANGUAGE plpgsql VOLATILE
+SET lock_timeout = '1s' SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+BEGIN
+  PERFORM sluice.limit_transaction();
+  PERFORM pg_advisory_xact_lock(5301, 1);
+  RETURN sluice.release((SELECT array_agg(d.id) FROM sluice.delivery d WHERE d.state = 'leased' AND d.lease_token = p_token), p_token);
+END
 $$;
 
 -- Shuts a destination's gate at once, before the finish batch. A request that began before the last gate opened belongs

@@ -44,7 +44,15 @@ export async function makePlace(
 
 /** A claim of this product by a fresh process, with a lease of 30 s. */
 export function request(entries: readonly ClaimEntry[], changes: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { owner: "sluice", workerId: randomUUID(), leaseMs: 30_000, maxBytes: 2 ** 25, entries, ...changes };
+  return {
+    owner: "sluice",
+    workerId: randomUUID(),
+    leaseMs: 30_000,
+    maxBytes: 2 ** 25,
+    entries,
+    token: randomUUID(),
+    ...changes,
+  };
 }
 
 /** What a worker records after a 2xx; a test changes what it is about. */
