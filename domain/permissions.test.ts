@@ -16,7 +16,7 @@ import {
   type Role,
   refusal,
   regionsOf,
-  requireAllowance,
+  requirePermit,
   scopeOf,
   tenantsIn,
 } from "./permissions.ts";
@@ -85,7 +85,7 @@ describe("the table", () => {
     const scope = scopeOf([grant(role, { canReveal: true })], action);
     expect(scope).toEqual(expected === "-" ? {} : { us: null });
     const attempt = () =>
-      requireAllowance([grant(role, { canReveal: true })], action, { region: "us", tenantId: TENANT });
+      requirePermit([grant(role, { canReveal: true })], action, { region: "us", tenantId: TENANT });
     if (expected === "-") expect(attempt).toThrow(expect.objectContaining({ code: "forbidden" }));
     else expect(attempt().allowed).toBe(true);
   });
@@ -110,7 +110,7 @@ describe("scopes", () => {
     expect(regionsOf(scope)).toEqual(["us"]);
     expect(() => tenantsIn(scope, "eu")).toThrow(expect.objectContaining({ code: "not_found" }));
     const eu = { region: "eu", tenantId: TENANT } as const;
-    expect(() => requireAllowance([grant("operator")], "pause", eu)).toThrow(
+    expect(() => requirePermit([grant("operator")], "pause", eu)).toThrow(
       expect.objectContaining({ code: "not_found" }),
     );
   });
@@ -124,26 +124,23 @@ describe("scopes", () => {
 
   it("what may be read but not changed is forbidden; what may not be read does not exist", () => {
     const grants = [grant("viewer", { regions: ["us", "eu"] }), grant("operator", { regions: ["eu"] })];
-    const at = (region: "us" | "eu") => () =>
-      requireAllowance(grants, "cancel", { region, tenantId: TENANT });
+    const at = (region: "us" | "eu") => () => requirePermit(grants, "cancel", { region, tenantId: TENANT });
     expect(at("us")).toThrow(expect.objectContaining({ code: "forbidden", status: 403 }));
-    expect(at("eu")()).toEqual({ allowed: true });
-    expect(() => requireAllowance([], "read", { region: "us", tenantId: null })).toThrow(
+    expect(at("eu")()).toEqual({ allowed: true, role: "operator" });
+    expect(() => requirePermit([], "read", { region: "us", tenantId: null })).toThrow(
       expect.objectContaining({ code: "not_found", status: 404 }),
     );
   });
 
   it("of several grants the widest counts, and a scope is never wider than its own grant", () => {
     const grants = [grant("support"), grant("operator", { tenantIds: [TENANT] })];
-    const pause = (tenantId: string) => requireAllowance(grants, "pause", { region: "us", tenantId });
+    const pause = (tenantId: string) => requirePermit(grants, "pause", { region: "us", tenantId });
     expect(pause(TENANT).maxPauseMs).toBe(7 * 24 * 3_600_000);
     expect(pause(OTHER).maxPauseMs).toBe(4 * 3_600_000);
-    expect(requireAllowance([...grants, grant("admin")], "pause", { region: "us", tenantId: OTHER })).toEqual(
-      {
-        allowed: true,
-      },
-    );
-    expect(requireAllowance(grants, "limits", { region: "us", tenantId: TENANT }).only).toBe("within_policy");
+    expect(requirePermit([...grants, grant("admin")], "pause", { region: "us", tenantId: OTHER })).toEqual({
+      allowed: true,
+    });
+    expect(requirePermit(grants, "limits", { region: "us", tenantId: TENANT }).only).toBe("within_policy");
   });
 
   it("a service token does its scopes and no more, and never more than its role", () => {

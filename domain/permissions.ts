@@ -183,20 +183,28 @@ export function contains(outer: AccessScope, inner: AccessScope): boolean {
   });
 }
 
+/** What may be done of an action on a target, and the role that it counts as: the highest of the grants that cover it. */
+export interface Permit extends Allowance {
+  readonly role: Role;
+}
+
 /**
  * What may be done of an action on a target, from all grants that cover it: the widest condition of each kind.
  * @throws SluiceError `not_found` when the target may not even be read; `forbidden` when it may be read but not this.
  */
-export function requireAllowance(grants: readonly Grant[], action: Action, target: Target): Allowance {
+export function requirePermit(grants: readonly Grant[], action: Action, target: Target): Permit {
   if (!covers(scopeOf(grants, "read"), target) && !covers(scopeOf(grants, action), target)) {
     throw new SluiceError("not_found", "There is no such row in your scope.");
   }
-  const allowances = grants
-    .filter((grant) => covers(scopeOf([grant], action), target))
-    .map((grant) => allowanceOf(grant, action));
-  const [first, ...rest] = allowances;
+  const covering = grants.filter((grant) => covers(scopeOf([grant], action), target));
+  const [first, ...rest] = covering.map((grant) => allowanceOf(grant, action));
   if (first === undefined) throw refusal(action);
-  return rest.reduce(wider, first);
+  return { ...rest.reduce(wider, first), role: highestRole(covering) };
+}
+
+/** The highest role among the grants; viewer when there is none. */
+export function highestRole(grants: readonly Grant[]): Role {
+  return ROLES[Math.max(0, ...grants.map((grant) => ROLES.indexOf(grant.role)))] ?? "viewer";
 }
 
 /** The error for an action that no grant allows. It names the roles that may, so that a person knows whom to ask. */

@@ -5,10 +5,16 @@ import { NuqsAdapter } from "nuqs/adapters/next/app";
 import { type ReactNode, Suspense } from "react";
 import { LiveProvider } from "#components/queries/live.tsx";
 
-/** The theme is written as `data-theme` on the document before the first paint. */
-export function Providers({ children }: { children: ReactNode }) {
+/** The theme is written as `data-theme` on the document before the first paint, by a script that carries the nonce. */
+export function Providers({ nonce, children }: { nonce: string; children: ReactNode }) {
   return (
-    <ThemeProvider attribute="data-theme" defaultTheme="system" enableSystem disableTransitionOnChange>
+    <ThemeProvider
+      attribute="data-theme"
+      defaultTheme="system"
+      enableSystem
+      disableTransitionOnChange
+      nonce={nonce}
+    >
       <Suspense>
         <NuqsAdapter>
           <LiveProvider>{children}</LiveProvider>

@@ -7,6 +7,7 @@ import { NavLinks } from "./nav.tsx";
 import { NavSheet } from "./nav-sheet.tsx";
 import { RegionFilter } from "./region-filter.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
+import { UserMenu } from "./user-menu.tsx";
 import { ZoneToggle } from "./zone-toggle.tsx";
 
 export interface ShellProps {
@@ -62,6 +63,7 @@ function TopBar({ environment }: { environment: string }) {
         <FreshnessPill />
         <ZoneToggle />
         <ThemeToggle />
+        <UserMenu />
       </span>
     </header>
   );

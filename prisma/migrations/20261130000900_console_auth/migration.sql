@@ -8,7 +8,7 @@ CREATE TABLE sluice.console_user (
   id uuid PRIMARY KEY,
   name text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
   -- Lower case: one mailbox is one person.
-  email text NOT NULL UNIQUE CHECK (email = lower(email) AND length(email) BETWEEN 3 AND 320),
+  email text NOT NULL UNIQUE CHECK (email = lower(email) AND length(email) BETWEEN 3 AND 190),
   email_verified boolean NOT NULL DEFAULT false,
   image text,
   -- Set: no sign-in and no request of theirs is served any more.
