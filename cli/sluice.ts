@@ -29,6 +29,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
   receiver: { summary: "run the demo's receiving endpoint", load: () => import("./commands/receiver.ts") },
   traffic: { summary: "create demo business in both regions", load: () => import("./commands/traffic.ts") },
   console: { summary: "serve the built console", load: () => import("./commands/console.ts") },
+  users: { summary: "people, their roles and scopes", load: () => import("./commands/users.ts") },
+  token: { summary: "service tokens for programs", load: () => import("./commands/token.ts") },
   doctor: { summary: "check this machine and the databases", load: () => import("./commands/doctor.ts") },
 };
 

@@ -4,6 +4,7 @@ import type { RegionUrls } from "#db/config.ts";
 import { urlSetting } from "#db/config.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { keySetting, type UpConfig } from "../config.ts";
+import { consoleEnvironment } from "../console-config.ts";
 import { type ChildSpec, type ManagedChild, manageChild } from "./child.ts";
 import { createChildOutput } from "./output.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -104,7 +105,12 @@ function webConsole({ config, urls }: StartOptions): PlannedChild {
     spec: {
       name: "console",
       args: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1", "-p", port],
-      env: { ...bothUrls(urls), NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
+      env: {
+        ...bothUrls(urls),
+        ...consoleEnvironment(config.ports.console, config.dataDir),
+        NODE_ENV: "production",
+        NEXT_TELEMETRY_DISABLED: "1",
+      },
       stopTimeoutMs: SHORT_STOP_TIMEOUT_MS,
     },
     stopOrder: STOP_ORDER.console,

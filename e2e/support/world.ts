@@ -2,7 +2,7 @@
  * The whole system for the browser tests: demo merchants in both regions, the receiver, a worker per region, the demo's
  * traffic and the console, all as real processes on real databases. Started once per test process and stopped with it.
  */
-import { test as base } from "@playwright/test";
+import { type BrowserContextOptions, test as base } from "@playwright/test";
 import type { Pool } from "pg";
 import { urlSetting } from "#db/config.ts";
 import { createPool } from "#db/pool.ts";
@@ -12,8 +12,9 @@ import { REGIONS, type Region } from "#domain/region.ts";
 import { seedRegion } from "#prisma/seed.ts";
 import { findFreePort } from "#scripts/lib/embedded-postgres.ts";
 import { type E2eConfig, readE2eConfig } from "../config.ts";
+import { type Accounts, createAccounts, signInAs } from "./accounts.ts";
 import { answers, type Child, startChild } from "./child.ts";
-import { KEYRING, SECRET_KEYS } from "./secret-keys.ts";
+import { AUTH_SECRET, KEYRING, SECRET_KEYS } from "./secret-keys.ts";
 
 const POOL_MAX = 4;
 /** Deliveries per second and region: enough to see movement, little enough for two cores. */
@@ -31,6 +32,10 @@ export interface World {
   consoleUrl: string;
   receiver: ReceiverProcess;
   regions: Readonly<Record<Region, RegionHandle>>;
+  /** One person of each role, and some with a narrower scope. */
+  accounts: Accounts;
+  /** Cookies of a signed-in operator: what every test starts with. */
+  signedIn: Exclude<BrowserContextOptions["storageState"], string | undefined>;
   /** One more console process, with other databases. The caller stops it. */
   startConsole(urls: Readonly<Record<Region, string>>): Promise<{ url: string; stop(): Promise<void> }>;
 }
@@ -50,6 +55,8 @@ export const test = base.extend<object, { world: World }>({
     { scope: "worker", timeout: WORLD_TIMEOUT_MS },
   ],
   baseURL: async ({ world }, use) => use(world.consoleUrl),
+  // Tests of the sign-in itself empty it: `test.use({ storageState: { cookies: [], origins: [] } })`.
+  storageState: async ({ world }, use) => use(world.signedIn),
 });
 export { expect } from "@playwright/test";
 
@@ -62,6 +69,7 @@ async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]):
     const { prisma } = regions[region];
     await seedRegion({ prisma, region, keyring: KEYRING, receiverUrl: receiver.url });
   }
+  const accounts = await createAccounts(regions);
   const demo = { SLUICE_RECEIVER_URL: receiver.url, SLUICE_SECRET_KEYS: SECRET_KEYS };
   const workers = await Promise.all(REGIONS.map((region) => startWorker(config, region, demo)));
   stops.push(() => Promise.all(workers.map((worker) => worker.stop())));
@@ -74,6 +82,8 @@ async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]):
     consoleUrl: web.url,
     receiver,
     regions,
+    accounts,
+    signedIn: await signInAs(web.url, accounts.operator),
     startConsole: async (urls) => startConsole(config, urls, await findFreePort()),
   };
 }
@@ -127,7 +137,13 @@ async function startConsole(
   const child = await startChild({
     name: "console",
     args: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1", "-p", String(port)],
-    env: { ...urlsOf(urls), SLUICE_NEXT_DIST: config.distDir, NEXT_TELEMETRY_DISABLED: "1" },
+    env: {
+      ...urlsOf(urls),
+      SLUICE_NEXT_DIST: config.distDir,
+      SLUICE_CONSOLE_URL: url,
+      SLUICE_AUTH_SECRET: AUTH_SECRET,
+      NEXT_TELEMETRY_DISABLED: "1",
+    },
     ready: () => answers(`${url}/healthz`),
   });
   return { url, stop: child.stop };
