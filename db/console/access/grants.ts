@@ -76,7 +76,7 @@ export async function createAccount(pool: Pool, account: NewAccount, by: Audited
       if (account.passwordHash !== null) {
         await client.query(
           `INSERT INTO sluice.console_account (id, user_id, provider_id, account_id, password)
-           VALUES (gen_random_uuid(), $1, 'credential', $1::text, $2)`,
+           VALUES (gen_random_uuid(), $1::uuid, 'credential', $1::uuid::text, $2)`,
           [id, account.passwordHash],
         );
       }
