@@ -2,10 +2,13 @@
 /** What every page stands in: theme, URL state and the query cache. */
 import { ThemeProvider } from "next-themes";
 import { NuqsAdapter } from "nuqs/adapters/next/app";
-import { type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { LiveProvider } from "#components/queries/live.tsx";
 
-/** The theme is written as `data-theme` on the document before the first paint, by a script that carries the nonce. */
+/**
+ * No boundary stands around the page: it would begin the answer before the page knows whether it is a redirect or a 404.
+ * The theme is written as `data-theme` on the document before the first paint, by a script that carries the nonce.
+ */
 export function Providers({ nonce, children }: { nonce: string; children: ReactNode }) {
   return (
     <ThemeProvider
@@ -15,11 +18,9 @@ export function Providers({ nonce, children }: { nonce: string; children: ReactN
       disableTransitionOnChange
       nonce={nonce}
     >
-      <Suspense>
-        <NuqsAdapter>
-          <LiveProvider>{children}</LiveProvider>
-        </NuqsAdapter>
-      </Suspense>
+      <NuqsAdapter>
+        <LiveProvider>{children}</LiveProvider>
+      </NuqsAdapter>
     </ThemeProvider>
   );
 }

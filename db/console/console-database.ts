@@ -3,7 +3,7 @@
  * Nothing of a delivery is read through it.
  */
 import type { Pool } from "pg";
-import { SluiceError } from "#domain/errors.ts";
+import { isSluiceError, SluiceError } from "#domain/errors.ts";
 import { createPool } from "../pool.ts";
 import { createPrisma, type PrismaClient } from "../prisma.ts";
 import { readConsoleUrl } from "./console-config.ts";
@@ -40,8 +40,7 @@ export async function withAccounts<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const reason = explainOutage(error);
-    if (reason === null) throw error;
+    if (isSluiceError(error) || explainOutage(error) === null) throw error;
     throw new SluiceError(
       "sign_in_unavailable",
       "Nobody can be checked: the console's own database does not answer. Workers go on without it.",
