@@ -56,11 +56,14 @@ function createAuth(settings: SignInSettings) {
       // A session ends when it said it would: one that is renewed by polling would never end on an open screen.
       disableSessionRefresh: true,
     },
-    account: { modelName: "consoleAccount", encryptOAuthTokens: true },
+    account: { modelName: "consoleAccount", updateAccountOnSignIn: false },
     verification: { modelName: "consoleVerification" },
     emailAndPassword: { enabled: settings.localAccounts, disableSignUp: true, minPasswordLength: 12 },
     plugins: settings.oidc === null ? [] : [genericOAuth({ config: [oidcConfig(settings.oidc)] })],
-    databaseHooks: { session: { create: { before: refuseDisabled } } },
+    databaseHooks: {
+      session: { create: { before: refuseDisabled } },
+      account: { create: { before: withoutTokens } },
+    },
     // Counted by handle-auth.ts: the built-in limit knows callers by a header that any of them can write.
     rateLimit: { enabled: false },
     onAPIError: { errorURL: "/login" },
@@ -102,6 +105,12 @@ function refuseForeigner(
   const domain = user.email?.toLowerCase().split("@").at(-1) ?? "";
   const allowed = oidc === null || oidc.domains.length === 0 || oidc.domains.includes(domain);
   return allowed && user.emailVerified ? undefined : { error: "not_allowed" };
+}
+
+/** We only ask the provider who somebody is. Its tokens would open other doors, so they are not kept. */
+async function withoutTokens(account: object) {
+  const gone = { accessToken: null, refreshToken: null, idToken: null };
+  return { data: { ...account, ...gone, accessTokenExpiresAt: null, refreshTokenExpiresAt: null } };
 }
 
 /** A disabled account gets no session, by whatever door it comes. */

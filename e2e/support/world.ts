@@ -37,7 +37,10 @@ export interface World {
   /** Cookies of a signed-in operator: what every test starts with. */
   signedIn: Exclude<BrowserContextOptions["storageState"], string | undefined>;
   /** One more console process, with other databases. The caller stops it. */
-  startConsole(urls: Readonly<Record<Region, string>>): Promise<{ url: string; stop(): Promise<void> }>;
+  startConsole(
+    urls: Readonly<Record<Region, string>>,
+    env?: Readonly<Record<string, string>>,
+  ): Promise<{ url: string; stop(): Promise<void> }>;
 }
 
 /** Every spec imports `test` and `expect` from here. */
@@ -84,7 +87,7 @@ async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]):
     regions,
     accounts,
     signedIn: await signInAs(web.url, accounts.operator),
-    startConsole: async (urls) => startConsole(config, urls, await findFreePort()),
+    startConsole: async (urls, env) => startConsole(config, urls, await findFreePort(), env),
   };
 }
 
@@ -132,6 +135,7 @@ async function startConsole(
   config: E2eConfig,
   urls: Readonly<Record<Region, string>>,
   port: number,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const url = `http://127.0.0.1:${port}`;
   const child = await startChild({
@@ -143,6 +147,7 @@ async function startConsole(
       SLUICE_CONSOLE_URL: url,
       SLUICE_AUTH_SECRET: AUTH_SECRET,
       NEXT_TELEMETRY_DISABLED: "1",
+      ...env,
     },
     ready: () => answers(`${url}/healthz`),
   });
