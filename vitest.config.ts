@@ -10,6 +10,7 @@ const PROCESS_TESTS = [
   "worker/**/*.test.ts",
   "cli/**/*.test.ts",
   "bench/**/*.test.ts",
+  "chaos/**/*.test.ts",
   "scripts/**/*.test.ts",
 ];
 const NEVER = ["**/node_modules/**", "**/.next/**", "**/.next-*/**", ".sluice/**", "e2e/**"];

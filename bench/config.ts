@@ -3,8 +3,6 @@ import { parseArgs } from "node:util";
 import { readRegionUrl } from "#db/config.ts";
 
 export interface BenchOptions {
-  readonly scenario: string;
-  readonly json: boolean;
   readonly rounds: number;
   readonly deliveries: number;
   readonly destinations: number;
@@ -12,65 +10,109 @@ export interface BenchOptions {
   readonly slots: number;
   readonly perSecond: number;
   readonly seconds: number;
+  readonly minutes: number;
+  /** Rows that only wait, in `backlog`. */
+  readonly delayed: number;
+  /** Finished deliveries, and as many attempts, in `backlog`. */
+  readonly archived: number;
+  /** Whether other queues are measured too. */
+  readonly peers: boolean;
 }
 
-const DEFAULTS = {
+export interface BenchCommand {
+  readonly scenario: string;
+  readonly json: boolean;
+  /** File that gets a JSON line for each result; null for none. */
+  readonly out: string | null;
+  /** What was given on the command line, without the defaults. */
+  readonly given: Partial<BenchOptions>;
+  /** The same as words, for a child. */
+  readonly givenArgs: readonly string[];
+}
+
+export const GENERAL_DEFAULTS: BenchOptions = {
   rounds: 5,
   deliveries: 20_000,
   destinations: 1_000,
-  "body-bytes": 1_024,
+  bodyBytes: 1_024,
   slots: 1_024,
-  "per-second": 150,
+  perSecond: 150,
   seconds: 20,
-} as const;
-const MAX: Readonly<Record<keyof typeof DEFAULTS, number>> = {
-  rounds: 25,
-  deliveries: 500_000,
-  destinations: 100_000,
-  "body-bytes": 262_144,
-  slots: 2_000,
-  "per-second": 2_000,
-  seconds: 600,
+  minutes: 30,
+  delayed: 1_000_000,
+  archived: 10_000_000,
+  peers: true,
 };
+
+type NumberOption = Exclude<keyof BenchOptions, "peers">;
+
+/** Name on the command line and the largest value of each size. */
+const SIZES: Readonly<Record<NumberOption, { readonly flag: string; readonly max: number }>> = {
+  rounds: { flag: "rounds", max: 25 },
+  deliveries: { flag: "deliveries", max: 500_000 },
+  destinations: { flag: "destinations", max: 50_000 },
+  bodyBytes: { flag: "body-bytes", max: 262_144 },
+  slots: { flag: "slots", max: 2_000 },
+  perSecond: { flag: "per-second", max: 2_000 },
+  seconds: { flag: "seconds", max: 600 },
+  minutes: { flag: "minutes", max: 240 },
+  delayed: { flag: "delayed", max: 10_000_000 },
+  archived: { flag: "archived", max: 100_000_000 },
+};
+const NUMBERS = Object.keys(SIZES) as NumberOption[];
 
 /** A server to bench on, in place of an embedded one. Only scratch databases beside the named one are used. */
 export function givenDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string | null {
   return env.DATABASE_URL_US ? readRegionUrl("us", env) : null;
 }
 
+/** Where programs are looked for. */
+export function searchPath(env: NodeJS.ProcessEnv = process.env): string {
+  return env.PATH ?? "";
+}
+
 /** @throws Error with one line for bad arguments */
-export function readOptions(args: readonly string[]): BenchOptions {
+export function readCommand(args: readonly string[]): BenchCommand {
   const option = { type: "string" } as const;
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
       json: { type: "boolean", default: false },
-      rounds: option,
-      deliveries: option,
-      destinations: option,
-      "body-bytes": option,
-      slots: option,
-      "per-second": option,
-      seconds: option,
+      out: option,
+      "no-peers": { type: "boolean", default: false },
+      ...Object.fromEntries(NUMBERS.map((name) => [SIZES[name].flag, option])),
     },
   });
-  const number = (name: keyof typeof DEFAULTS): number => {
-    const value = Number(values[name] ?? DEFAULTS[name]);
-    if (!Number.isInteger(value) || value < 1 || value > MAX[name]) {
-      throw new Error(`--${name} must be a whole number from 1 to ${MAX[name]}`);
+  if (positionals.length > 1) throw new Error(`one scenario at a time, not ${positionals.join(", ")}`);
+  const texts = values as Readonly<Record<string, string | boolean | undefined>>;
+  const given: Partial<Record<keyof BenchOptions, number | boolean>> = {};
+  const givenArgs: string[] = [];
+  for (const name of NUMBERS) {
+    const { flag, max } = SIZES[name];
+    const text = texts[flag];
+    if (text === undefined) continue;
+    const value = Number(text);
+    if (text === "" || !Number.isInteger(value) || value < 1 || value > max) {
+      throw new Error(`--${flag} must be a whole number from 1 to ${max}`);
     }
-    return value;
-  };
+    given[name] = value;
+    givenArgs.push(`--${flag}`, String(value));
+  }
+  if (values["no-peers"] === true) {
+    given.peers = false;
+    givenArgs.push("--no-peers");
+  }
   return {
     scenario: positionals[0] ?? "all",
-    json: values.json,
-    rounds: number("rounds"),
-    deliveries: number("deliveries"),
-    destinations: number("destinations"),
-    bodyBytes: number("body-bytes"),
-    slots: number("slots"),
-    perSecond: number("per-second"),
-    seconds: number("seconds"),
+    json: values.json === true,
+    out: typeof values.out === "string" ? values.out : null,
+    given: given as Partial<BenchOptions>,
+    givenArgs,
   };
+}
+
+/** What was given wins over the scenario's own sizes, and those over the general ones. */
+export function optionsFor(defaults: Partial<BenchOptions>, given: Partial<BenchOptions>): BenchOptions {
+  return { ...GENERAL_DEFAULTS, ...defaults, ...given };
 }

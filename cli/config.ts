@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { type Environment, isPostgresUrl, type RegionUrls, readRegionUrls } from "#db/config.ts";
 import { newSecretKeys } from "#db/secrets-config.ts";
+import { LOCAL_SENDING_SETTINGS } from "#db/sending-rules-config.ts";
 import { SluiceError } from "#domain/errors.ts";
 
 /** Folder of the clone. */
@@ -86,7 +87,8 @@ export function adoptRunningSystem(env: NodeJS.ProcessEnv = process.env): void {
   const dataDir = path.resolve(ROOT, env.SLUICE_DATA_DIR || ".sluice");
   const noted = readNotedUrls(dataDir);
   if (noted === null) return;
-  Object.assign(env, { DATABASE_URL_US: noted.us, DATABASE_URL_EU: noted.eu }, keySetting(dataDir, env));
+  const urls = { DATABASE_URL_US: noted.us, DATABASE_URL_EU: noted.eu };
+  Object.assign(env, urls, keySetting(dataDir, env), localSendingSettings(env));
 }
 
 /**
@@ -98,6 +100,16 @@ export function keySetting(dataDir: string, env: Environment = process.env): Rec
   const file = path.join(dataDir, "secret-keys");
   if (!existsSync(file)) writeFileSync(file, newSecretKeys(), { mode: 0o600 });
   return { SLUICE_SECRET_KEYS_FILE: file };
+}
+
+/**
+ * Lets requests of the demo reach the receivers on this machine, which a worker otherwise refuses. What the caller has
+ * set stands.
+ */
+export function localSendingSettings(env: Environment = process.env): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(LOCAL_SENDING_SETTINGS).filter(([setting]) => env[setting] === undefined),
+  );
 }
 
 /** Settings that only a console may know. */

@@ -28,10 +28,33 @@ const VERBS: Readonly<Record<string, Verb>> = {
   worker: { summary: "run a worker of one region", load: () => import("./commands/worker.ts") },
   receiver: { summary: "run the demo's receiving endpoint", load: () => import("./commands/receiver.ts") },
   traffic: { summary: "create demo business in both regions", load: () => import("./commands/traffic.ts") },
+  secrets: {
+    summary: "which keys seal the signing secrets, and sealing them anew",
+    load: () => import("./commands/secrets.ts"),
+  },
   console: { summary: "serve the built console", load: () => import("./commands/console.ts") },
   users: { summary: "people, their roles and scopes", load: () => import("./commands/users.ts") },
   token: { summary: "service tokens for programs", load: () => import("./commands/token.ts") },
   doctor: { summary: "check this machine and the databases", load: () => import("./commands/doctor.ts") },
+  pause: {
+    summary: "hold a tenant, a destination or a region's claims",
+    load: () => import("./commands/pause.ts"),
+  },
+  resume: { summary: "end a pause; what has piled up ramps", load: () => import("./commands/resume.ts") },
+  limits: {
+    summary: "show or change limits of a tenant or destination",
+    load: () => import("./commands/limits.ts"),
+  },
+  gate: { summary: "open a destination's gate before its time", load: () => import("./commands/gate.ts") },
+  destination: {
+    summary: "enable or disable a destination",
+    load: () => import("./commands/destination.ts"),
+  },
+  drain: {
+    summary: "stop a region's claims and prove that no lease is left",
+    load: () => import("./commands/drain.ts"),
+  },
+  erase: { summary: "erase a payload in its one place", load: () => import("./commands/erase.ts") },
 };
 
 const EXIT_USAGE = 2;

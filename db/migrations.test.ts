@@ -65,10 +65,21 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     "id, tenant_id, destination_id, amount_minor, currency, card_last4, expires_at",
     `${ID}, ${ID}, ${ID}, 100, 'USD', '4242', now()`,
   ],
+  demo_inbound_activity: [
+    "endpoint_id, ticket_id, kind, idempotency_key, detail",
+    `${ID}, ${ID}, 'follow_up', 'k', 'd'`,
+  ],
+  demo_inbound_document: ["endpoint_id, ticket_id, version, subject", `${ID}, ${ID}, 1, 's'`],
+  demo_inbound_key: [
+    "endpoint_id, idempotency_key, webhook_id, body_sha256",
+    `${ID}, 'k', ${ID}::text, ${SHA}`,
+  ],
   demo_ledger_entry: [
     "idempotency_key, hold_id, kind, amount_minor, currency",
     `${ID}::text, (SELECT id FROM sluice.demo_card_hold LIMIT 1), 'hold_released', 1, 'USD'`,
   ],
+  demo_support_index_batch: ["id, tenant_id, destination_id, generation", `${ID}, ${ID}, ${ID}, 1`],
+  demo_support_ticket: ["id, tenant_id, destination_id, subject", `${ID}, ${ID}, ${ID}, 's'`],
   destination: [
     "id, tenant_id, name, url, secret_current",
     `${ID}, (SELECT id FROM sluice.tenant LIMIT 1), 'd', 'http://x', '\\x00'`,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
+import { startProxy } from "#tests/support/worker-proxy.ts";
 import { createPool, parseInt8, sessionOptions } from "./pool.ts";
 
 let database: TestDatabase;
@@ -82,6 +83,22 @@ describe("createPool", () => {
     await expect(own.query("SELECT 1")).rejects.toThrow(/timeout/);
     held.release();
     await own.end();
+  });
+
+  it("does not wait for ever for a server that takes the connection and then says nothing (fault 91)", async () => {
+    const proxy = await startProxy(database.connectionString);
+    const own = pool({ connectionString: proxy.connectionString, connectionTimeoutMs: 300 });
+    try {
+      const swallowed = proxy.swallowFrom("SHOW timezone");
+      const asked = own.query("SELECT 1");
+      await expect(asked).rejects.toThrow(/timeout/);
+      await swallowed;
+      expect(own.totalCount).toBe(0);
+      expect((await own.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    } finally {
+      await own.end();
+      await proxy.close();
+    }
   });
 
   it("ends a session that leaves its transaction open", async () => {

@@ -3,7 +3,7 @@
  * It must never hand out a session whose time zone is not UTC (the Prisma adapter would shift every timestamp),
  * and a lost connection must never end the process.
  */
-import { type ClientBase, Pool, TypeOverrides } from "pg";
+import { type ClientBase, Pool, type QueryConfig, TypeOverrides } from "pg";
 import { SluiceError } from "#domain/errors.ts";
 
 export interface PoolSettings {
@@ -41,12 +41,13 @@ const UTC_NAMES: ReadonlySet<string> = new Set(["UTC", "Etc/UTC"]);
 export function createPool(settings: PoolSettings): Pool {
   const { connectionString, options } = sessionOptions(settings.connectionString);
   const onError = settings.onError ?? ignore;
+  const connectionTimeoutMs = settings.connectionTimeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS;
   const pool = new Pool({
     connectionString,
     options,
     max: settings.max,
     application_name: settings.applicationName,
-    connectionTimeoutMillis: settings.connectionTimeoutMs ?? DEFAULT_CONNECTION_TIMEOUT_MS,
+    connectionTimeoutMillis: connectionTimeoutMs,
     idleTimeoutMillis: settings.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
     idle_in_transaction_session_timeout:
       settings.idleInTransactionTimeoutMs ?? DEFAULT_IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -55,7 +56,7 @@ export function createPool(settings: PoolSettings): Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     types: typeParsers(),
-    onConnect: refuseOtherTimeZones,
+    onConnect: (client) => refuseOtherTimeZones(client, connectionTimeoutMs),
   });
   pool.on("error", onError);
   // A checked-out client has no listener of the pool's: without this one a broken connection ends the process.
@@ -88,8 +89,10 @@ function typeParsers(): TypeOverrides {
   return parsers;
 }
 
-async function refuseOtherTimeZones(client: ClientBase): Promise<void> {
-  const result = await client.query<{ TimeZone: string }>("SHOW timezone");
+/** Belongs to connecting, and the pool's own limit on that has ended when it runs: so it carries the limit itself. */
+async function refuseOtherTimeZones(client: ClientBase, timeoutMs: number): Promise<void> {
+  const ask: QueryConfig & { query_timeout: number } = { text: "SHOW timezone", query_timeout: timeoutMs };
+  const result = await client.query<{ TimeZone: string }>(ask);
   const timeZone = result.rows[0]?.TimeZone ?? "unknown";
   if (UTC_NAMES.has(timeZone)) return;
   throw new SluiceError(

@@ -275,6 +275,11 @@ const DELIVERY_ERRORS = {
     title: "Signature does not match",
     summary: "No signature in the request matches the body, the id, the timestamp and a live secret.",
   },
+  bad_envelope: {
+    status: 422,
+    title: "Envelope header missing or wrong",
+    summary: "A received webhook lacks its id, key or tenant, or names another tenant than the endpoint's.",
+  },
   stale_timestamp: {
     status: 401,
     title: "Timestamp outside the tolerance",
@@ -320,6 +325,26 @@ const ACCESS_ERRORS = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
+const CONTROL_ERRORS = {
+  bad_reason: {
+    status: 422,
+    title: "Reason missing or too short",
+    summary: "A change needs a reason of 10 to 500 characters. It is kept in the audit.",
+  },
+  bad_pause: {
+    status: 422,
+    title: "Pause without a usable end",
+    summary:
+      "Every pause of a tenant or destination has an end that lies ahead and within the longest pause allowed.",
+  },
+  bad_limit: {
+    status: 422,
+    title: "Limit cannot be used",
+    summary:
+      "A limit is empty (inherits) or a number within its bounds. Zero, negative and nonsense are refused: to send nothing, use pause.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
 /** Every code with its status, title and summary. docs/errors lists the same codes; a test compares them. */
 export const ERRORS = {
   ...OUTBOX_ERRORS,
@@ -327,6 +352,7 @@ export const ERRORS = {
   ...API_ERRORS,
   ...DELIVERY_ERRORS,
   ...ACCESS_ERRORS,
+  ...CONTROL_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -31,12 +31,16 @@ function facts({ tenant, destination, ...rest }: Change = {}): HoldFacts {
       inFlight: 1,
       gateUntilMs: null,
       probeOnly: false,
+      breakerUntilMs: null,
+      adaptiveLimit: null,
       rate: null,
+      ramp: null,
       ...destination,
     },
   };
 }
 
+const RAMP = { lineMs: NOW_MS, room: 1, inFlight: 0, rate: null };
 const SPENT = { limit: { ratePerSecond: 5, burst: 1 }, tatMs: NOW_MS + 150 };
 
 describe("why a delivery has not been sent", () => {
@@ -46,6 +50,19 @@ describe("why a delivery has not been sent", () => {
     for (const state of ["delivered", "dead", "cancelled"] as const) {
       expect(whyHeld(facts({ state, regionDraining: true, dueMs: NOW_MS + 1 }))).toEqual([]);
     }
+  });
+
+  it("FAIR-8 names no limit that has room, no breaker whose probe may go, and no ramp for what became due after it", () => {
+    const free: Change[] = [
+      { destination: { adaptiveLimit: 2 } },
+      { destination: { breakerUntilMs: NOW_MS - 1, inFlight: 0 } },
+      { destination: { ramp: RAMP } },
+      { destination: { ramp: { ...RAMP, inFlight: 9 } }, dueMs: NOW_MS },
+    ];
+    for (const change of free) expect(whyHeld(facts(change))).toEqual([]);
+    // The cap that staff set is named before the limit that was found.
+    const both = whyHeld(facts({ destination: { adaptiveLimit: 1, inFlight: 2 } }));
+    expect(both.map(({ blocker }) => blocker)).toEqual(["destination_cap"]);
   });
 
   const cases: [Change, string, number | null][] = [
@@ -58,6 +75,11 @@ describe("why a delivery has not been sent", () => {
     [{ tenant: { paused: true, pausedUntilMs: NOW_MS - 1 } }, "tenant_paused", NOW_MS],
     [{ tenant: { concurrencyLimit: 3 } }, "tenant_cap", null],
     [{ destination: { disabled: true } }, "destination_disabled", null],
+    [{ destination: { breakerUntilMs: NOW_MS + 5000 } }, "breaker", NOW_MS + 5000],
+    [{ destination: { breakerUntilMs: NOW_MS - 1 } }, "breaker", null],
+    [{ destination: { adaptiveLimit: 1 } }, "adaptive_limit", null],
+    [{ destination: { ramp: { ...RAMP, inFlight: 1 } } }, "resume_ramp", null],
+    [{ destination: { ramp: { ...RAMP, rate: SPENT } } }, "resume_ramp", NOW_MS + 150],
     [{ destination: { paused: true } }, "destination_paused", null],
     [{ destination: { gateUntilMs: NOW_MS + 60_000 } }, "gate", NOW_MS + 60_000],
     [{ destination: { gateUntilMs: NOW_MS - 1, probeOnly: true } }, "probe", null],

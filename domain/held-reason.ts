@@ -17,9 +17,12 @@ export const BLOCKERS = [
   "no_worker",
   "gate",
   "probe",
+  "breaker",
   "tenant_cap",
   "destination_cap",
+  "adaptive_limit",
   "rate",
+  "resume_ramp",
   "not_due",
   "lease_expired",
   "in_flight",
@@ -30,6 +33,16 @@ export interface Blocker {
   readonly blocker: BlockerName;
   /** Earliest moment at which it can be gone; null when it ends by a decision or an event without a known time. */
   readonly untilMs: number | null;
+}
+
+export interface RampFacts {
+  /** Deliveries due before it are limited to a part of cap and rate. */
+  readonly lineMs: number;
+  /** How many of those may be in flight now, and how many are. */
+  readonly room: number;
+  readonly inFlight: number;
+  /** Their tokens, at their part of the rate; null without a rate. */
+  readonly rate: { readonly limit: RateLimit; readonly tatMs: number } | null;
 }
 
 export interface HoldFacts {
@@ -60,8 +73,14 @@ export interface HoldFacts {
     readonly gateUntilMs: number | null;
     /** The gate opened and its probe has no outcome yet. */
     readonly probeOnly: boolean;
+    /** The breaker is open, until then for everything and from then on for all but one request; null when it is closed. */
+    readonly breakerUntilMs: number | null;
+    /** null when only the cap limits. */
+    readonly adaptiveLimit: number | null;
     /** null when it has no rate limit. */
     readonly rate: { readonly limit: RateLimit; readonly tatMs: number } | null;
+    /** The ramp behind a resume of it or of its tenant; null when there is none. */
+    readonly ramp: RampFacts | null;
   };
   /** For lane replay: whether its batch runs. null otherwise. */
   readonly replayRunning: boolean | null;
@@ -126,28 +145,50 @@ function byDecision({ nowMs, tenant, destination, ...facts }: HoldFacts): Blocke
 }
 
 function byReceiver({ nowMs, destination }: HoldFacts): Blocker[] {
+  const found: Blocker[] = [];
   if (destination.gateUntilMs !== null && destination.gateUntilMs > nowMs) {
-    return [{ blocker: "gate", untilMs: destination.gateUntilMs }];
+    found.push({ blocker: "gate", untilMs: destination.gateUntilMs });
+  } else if (destination.probeOnly && destination.inFlight > 0) {
+    // Behind the gate one request goes alone; until it has an outcome the others wait for it.
+    found.push({ blocker: "probe", untilMs: null });
   }
-  // Behind the gate one request goes alone; until it has an outcome the others wait for it.
-  return destination.probeOnly && destination.inFlight > 0 ? [{ blocker: "probe", untilMs: null }] : [];
+  if (destination.breakerUntilMs !== null && destination.breakerUntilMs > nowMs) {
+    found.push({ blocker: "breaker", untilMs: destination.breakerUntilMs });
+  } else if (destination.breakerUntilMs !== null && destination.inFlight > 0) {
+    found.push({ blocker: "breaker", untilMs: null });
+  }
+  return found;
 }
 
-function byLimits({ nowMs, tenant, destination }: HoldFacts): Blocker[] {
+function byLimits({ nowMs, dueMs, tenant, destination }: HoldFacts): Blocker[] {
   const found: Blocker[] = [];
   if (tenant.concurrencyLimit !== null && tenant.inFlight >= tenant.concurrencyLimit) {
     found.push({ blocker: "tenant_cap", untilMs: null });
   }
   if (destination.concurrencyLimit !== null && destination.inFlight >= destination.concurrencyLimit) {
     found.push({ blocker: "destination_cap", untilMs: null });
+  } else if (destination.adaptiveLimit !== null && destination.inFlight >= destination.adaptiveLimit) {
+    found.push({ blocker: "adaptive_limit", untilMs: null });
   }
-  if (destination.rate !== null) {
-    const tokenAtMs = nextTokenAtMs(destination.rate.tatMs, destination.rate.limit, nowMs);
-    if (tokenAtMs > nowMs) {
-      found.push({ blocker: "rate", untilMs: Math.ceil(tokenAtMs) });
+  const tokenAtMs = laterToken(destination.rate, nowMs);
+  if (tokenAtMs !== null) {
+    found.push({ blocker: "rate", untilMs: tokenAtMs });
+  }
+  const { ramp } = destination;
+  if (ramp !== null && dueMs < ramp.lineMs) {
+    const rampTokenAtMs = laterToken(ramp.rate, nowMs);
+    if (ramp.inFlight >= ramp.room || rampTokenAtMs !== null) {
+      found.push({ blocker: "resume_ramp", untilMs: rampTokenAtMs });
     }
   }
   return found;
+}
+
+/** When the next token is there; null when one is there now, or without a rate. */
+function laterToken(rate: HoldFacts["destination"]["rate"], nowMs: number): number | null {
+  if (rate === null) return null;
+  const atMs = nextTokenAtMs(rate.tatMs, rate.limit, nowMs);
+  return atMs > nowMs ? Math.ceil(atMs) : null;
 }
 
 function byTime({ nowMs, dueMs }: HoldFacts): Blocker[] {

@@ -6,6 +6,7 @@ import {
   type OutcomeClass,
   outcomeWord,
   requestMade,
+  speaksAgainstDestination,
 } from "./outcome.ts";
 
 const PLAIN = { permanentStatuses: [] };
@@ -93,5 +94,31 @@ describe("outcome", () => {
     for (let status = 100; status <= 999; status += 1) {
       expect(OUTCOME_WORDS).toContain(outcomeWord(response(status), PLAIN));
     }
+  });
+});
+
+describe("speaksAgainstDestination", () => {
+  const broken = { kind: "network", code: "ECONNRESET", phase: "headers" } as const;
+
+  it.each<[string, Outcome, boolean]>([
+    ["200", response(200), false],
+    ["429", response(429), false],
+    ["302", response(302), true],
+    ["404", response(404), true],
+    ["410", response(410), true],
+    ["503", response(503), true],
+    ["a timeout", { kind: "timeout", phase: "headers" }, true],
+    ["a connection that broke", { ...broken, keptConnection: false }, true],
+    ["fault 70: a kept connection that had died", { ...broken, keptConnection: true }, false],
+    ["our own shutdown", { kind: "shutdown" }, false],
+    ["a blocked address", { kind: "blocked", address: "127.0.0.1 (loopback)" }, false],
+    ["a body that is gone", { kind: "payload_erased" }, false],
+    ["a secret that cannot be used", { kind: "config_error" }, false],
+  ])("fault 81: %s", (_name, outcome, expected) => {
+    expect(speaksAgainstDestination(outcome, PLAIN)).toBe(expected);
+  });
+
+  it("fault 70: a kept connection that had died is ambiguous for the delivery all the same", () => {
+    expect(classify({ ...broken, keptConnection: true }, PLAIN)).toBe("ambiguous");
   });
 });

@@ -28,6 +28,11 @@ export interface NetworkOutcome {
   readonly code: string;
   readonly phase: NetworkPhase;
   readonly durationMs?: number;
+  /**
+   * It broke without a byte of an answer on a connection that had been used before: most often the receiver had just
+   * given up the idle connection, which says nothing about its health.
+   */
+  readonly keptConnection?: boolean;
 }
 
 /** The deadline over the whole exchange ended it. */
@@ -199,6 +204,25 @@ export function outcomeWord(outcome: Outcome, policy: ClassifyingPolicy): Outcom
       return "blocked_address";
     case "erased":
       return "payload_erased";
+  }
+}
+
+/**
+ * Whether an outcome speaks against the destination itself, for whatever judges destinations (auto-disable, breaker).
+ * A 429 is a receiver that works; what this process broke off, what was never sent, and a kept connection that had died
+ * meanwhile say nothing. It decides nothing about the delivery: its own failure count goes by the policy.
+ */
+export function speaksAgainstDestination(outcome: Outcome, policy: ClassifyingPolicy): boolean {
+  if (outcome.kind === "network" && outcome.keptConnection === true) return false;
+  switch (classify(outcome, policy)) {
+    case "transient":
+    case "permanent":
+    case "redirect":
+    case "gone":
+    case "ambiguous":
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -5,8 +5,10 @@ import {
   intervalMs,
   NEVER_SENT_TAT_MS,
   nextTokenAtMs,
+  RATE_AHEAD_MS,
   type RateLimit,
   spend,
+  takeTokens,
 } from "./rate.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 30, 12, 0, 0);
@@ -110,6 +112,71 @@ describe("rate (GCRA)", () => {
   it("FAIR-7 a raised rate counts at once, also when the old one had spent far ahead", () => {
     const slowTatMs = spend(NEVER_SENT_TAT_MS, { ratePerSecond: 1 / 60, burst: 1 }, NOW_MS, 1);
     const fast = { ratePerSecond: 10, burst: 1 };
-    expect(nextTokenAtMs(slowTatMs, fast, NOW_MS + 1000)).toBe(NOW_MS + 1100);
+    expect(nextTokenAtMs(slowTatMs, fast, NOW_MS + 1000)).toBe(NOW_MS + 1100 + RATE_AHEAD_MS);
+  });
+
+  it("FAIR-7 a caller that stores what it gets has its token after a raise, however often it asks", () => {
+    let tatMs = takeTokens(NEVER_SENT_TAT_MS, { ratePerSecond: 1 / 60, burst: 1 }, NOW_MS, 1).tatMs;
+    const fast = { ratePerSecond: 10, burst: 1 };
+    const takenAt: number[] = [];
+    for (let ms = 1000; ms < 1500; ms += 1) {
+      const answer = takeTokens(tatMs, fast, NOW_MS + ms, 1);
+      tatMs = answer.tatMs;
+      if (answer.taken > 0) takenAt.push(ms);
+    }
+    expect(takenAt).toEqual([1100, 1200, 1300, 1400]);
+  });
+});
+
+describe("tokens that are taken before they are there", () => {
+  const steps = fc.array(
+    fc.record({ waitMs: fc.oneof(fc.nat(30), fc.nat(3000)), wanted: fc.integer({ min: 1, max: 30 }) }),
+    { maxLength: 60 },
+  );
+
+  it("FAIR-1 let no request start early: never more than burst + rate x t starts in any window t", () => {
+    fc.assert(
+      fc.property(limits, steps, (limit, script) => {
+        const starts: number[] = [];
+        let nowMs = NOW_MS;
+        let tatMs = NEVER_SENT_TAT_MS;
+        for (const { waitMs, wanted } of script) {
+          nowMs += waitMs;
+          const answer = takeTokens(tatMs, limit, nowMs, wanted);
+          tatMs = answer.tatMs;
+          for (let n = 0; n < answer.taken; n += 1) {
+            const startMs = Math.max(nowMs, answer.firstTokenMs + n * answer.gapMs);
+            expect(startMs - nowMs).toBeLessThanOrEqual(RATE_AHEAD_MS + 0.001 * answer.gapMs);
+            starts.push(startMs);
+          }
+        }
+        starts.sort((a, b) => a - b);
+        for (const [from, first] of starts.entries()) {
+          for (let to = from; to < starts.length; to += 1) {
+            const allowed = limit.burst + (limit.ratePerSecond * ((starts[to] ?? 0) - first)) / 1000 + 0.001;
+            expect(to - from + 1).toBeLessThanOrEqual(allowed);
+          }
+        }
+      }),
+    );
+  });
+
+  it("FAIR-1 lose nothing to a caller that comes a few milliseconds before or after the moment", () => {
+    const limit = { ratePerSecond: 20, burst: 1 };
+    const offsets = fc.array(fc.integer({ min: -RATE_AHEAD_MS, max: 0 }), { minLength: 100, maxLength: 100 });
+    fc.assert(
+      fc.property(offsets, (earlyMs) => {
+        let tatMs = takeTokens(NEVER_SENT_TAT_MS, limit, NOW_MS, 1).tatMs;
+        let lastStartMs = NOW_MS;
+        for (const early of earlyMs) {
+          const askMs = nextTokenAtMs(tatMs, limit, lastStartMs) + early;
+          const answer = takeTokens(tatMs, limit, askMs, 1);
+          expect(answer.taken).toBe(1);
+          expect(answer.firstTokenMs).toBeCloseTo(lastStartMs + 50, 6);
+          lastStartMs = answer.firstTokenMs;
+          tatMs = answer.tatMs;
+        }
+      }),
+    );
   });
 });

@@ -53,6 +53,20 @@ describe("refusals", () => {
     ["an event type with a slash", { eventType: "a/b" }, "bad_event_type"],
     ["an event type of 129 characters", { eventType: "e".repeat(129) }, "bad_event_type"],
     ["a content type with a line end", { contentType: "text/plain\r\nx: y" }, "bad_content_type"],
+    ["a content type that ends in a line end", { contentType: "text/plain\n" }, "bad_content_type"],
+    ["a content type with a line end in quotes", { contentType: 'text/plain; a="\r\n"' }, "bad_content_type"],
+    ["a content type outside ASCII", { contentType: "text/plain; a=\u010a" }, "bad_content_type"],
+    ["a key with a line end", { idempotencyKey: "a\r\nx: y" }, "bad_key"],
+    ["a key that ends in a line end", { idempotencyKey: "a\n" }, "bad_key"],
+    // Written as latin1 this would be a line feed.
+    ["a key whose low byte is a line end", { idempotencyKey: "a\u010a" }, "bad_key"],
+    ["an event type with a line end", { eventType: "a\r\nx: y" }, "bad_event_type"],
+    ["an event type that ends in a line end", { eventType: "a\n" }, "bad_event_type"],
+    [
+      "a traceparent that ends in a line end",
+      { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01\n` },
+      "bad_traceparent",
+    ],
     ["a content type without a slash", { contentType: "json" }, "bad_content_type"],
     ["another service class", { serviceClass: "bulk" }, "bad_service_class"],
     [

@@ -4,6 +4,7 @@
  * Nothing here may touch a row that two business writers share, take a lock beyond the new rows, or NOTIFY.
  */
 import { createHash } from "node:crypto";
+import { WAKE_CHANNEL } from "#domain/wake.ts";
 
 /**
  * Checks all deliveries, and writes all that are new or, when one has a problem, nothing.
@@ -94,7 +95,7 @@ export function outboxStatementName(query: { readonly sql: string }): string {
 }
 
 /** Tells the workers of this database that something was committed. The payload stays empty. */
-export const NOTIFY_WAKE = "NOTIFY sluice_wake";
+export const NOTIFY_WAKE = `NOTIFY ${WAKE_CHANNEL}`;
 
 function nameOf(text: string): string {
   return `sluice_${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;

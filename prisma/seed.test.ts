@@ -4,6 +4,7 @@ import { openSecret } from "#db/secrets.ts";
 import { newSecretKeys, parseSecretKeys } from "#db/secrets-config.ts";
 import { parsePath } from "#demo/receiver/answers.ts";
 import { destinationIdOf, merchantsOf, tenantIdOf } from "#demo/traffic/merchants.ts";
+import { STRICT_RULES } from "#domain/destination-url.ts";
 import { isUuid } from "#domain/ids.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { prepareSecret } from "#domain/signature.ts";
@@ -74,6 +75,15 @@ describe("the seed", () => {
     expect(moved).toBe(destinations.length);
     expect(destinations.every(({ url }) => url.startsWith("http://127.0.0.1:4999/"))).toBe(true);
     expect((await seed("eu")).moved).toBe(moved);
+  });
+
+  it("fault 68: writes nothing that a worker under the same rules would refuse", async () => {
+    const before = await everything("us");
+    const strict = { prisma: clients.us, region: "us", keyring, rules: STRICT_RULES } as const;
+    await expect(seedRegion({ ...strict, receiverUrl: "http://127.0.0.1:4999" })).rejects.toMatchObject({
+      code: "bad_destination_url",
+    });
+    expect(await everything("us")).toEqual(before);
   });
 
   it("seals every secret so that the keyring opens one fit to sign with, two in a rotation", async () => {

@@ -5,6 +5,7 @@
  */
 import type { PrismaClient } from "#db/prisma.ts";
 import { type Keyring, newSigningSecret, sealSecret } from "#db/secrets.ts";
+import { LOCAL_SENDING_RULES } from "#db/sending-rules-config.ts";
 import {
   destinationIdOf,
   endpointUrl,
@@ -13,6 +14,7 @@ import {
   merchantsOf,
   tenantIdOf,
 } from "#demo/traffic/merchants.ts";
+import { checkDestinationUrl, type SendingRules } from "#domain/destination-url.ts";
 import type { Region } from "#domain/region.ts";
 
 export interface SeedOptions {
@@ -22,6 +24,8 @@ export interface SeedOptions {
   readonly keyring: Keyring;
   /** Origin of the demo's receiver, without a slash at the end. */
   readonly receiverUrl: string;
+  /** Where requests may go; default: to this machine too, where the demo's receiver is. */
+  readonly rules?: SendingRules;
 }
 
 export interface SeedResult {
@@ -43,8 +47,17 @@ interface Place {
   readonly url: string;
 }
 
-/** Seeds one region in one transaction. Two seeds at once both succeed. */
-export async function seedRegion({ prisma, region, keyring, receiverUrl }: SeedOptions): Promise<SeedResult> {
+/**
+ * Seeds one region in one transaction. Two seeds at once both succeed.
+ * @throws SluiceError `bad_destination_url` when no worker under these rules would send to the receiver
+ */
+export async function seedRegion({
+  prisma,
+  region,
+  keyring,
+  receiverUrl,
+  rules = LOCAL_SENDING_RULES,
+}: SeedOptions): Promise<SeedResult> {
   const merchants = merchantsOf(region);
   const places = merchants.flatMap((merchant) =>
     merchant.endpoints.map(
@@ -57,6 +70,7 @@ export async function seedRegion({ prisma, region, keyring, receiverUrl }: SeedO
       }),
     ),
   );
+  for (const { url } of places) checkDestinationUrl(url, rules);
   return prisma.$transaction(async (tx) => {
     const tenants = await tx.tenant.createMany({
       data: merchants.map((merchant) => tenantRow(region, merchant)),

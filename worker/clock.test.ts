@@ -33,6 +33,18 @@ describe("DatabaseClock", () => {
     expect(clock.nowMs()).toBe(20_000);
   });
 
+  it("LEASE-8 a process that was stopped for a minute with a reply in its socket knows that the minute has passed", () => {
+    let monotonicMs = 0;
+    const clock = new DatabaseClock(() => monotonicMs);
+    clock.sync(50_000);
+    const askedAt = monotonicMs;
+    monotonicMs = 60_000;
+    clock.sync(50_001, askedAt);
+    expect(clock.nowMs()).toBe(110_000);
+    clock.sync(20_000, monotonicMs - 5);
+    expect(clock.nowMs()).toBe(20_000);
+  });
+
   it("refuses to guess before the first reading", () => {
     expect(() => new DatabaseClock(() => 0).nowMs()).toThrow(/not been read/);
   });

@@ -6,6 +6,11 @@
 
 /** How long the best reading stays before any newer one takes its place (a database whose clock was set). */
 const KEEP_BEST_MS = 10_000;
+/**
+ * A reading that was longer on its way than this says too little to take the best one's place, however old that is: a
+ * process that was stopped for a minute with a reply in its socket would otherwise think that no time has passed.
+ */
+const LONGEST_WAY_MS = 1_000;
 
 export class DatabaseClock {
   #offsetMs: number | null = null;
@@ -19,11 +24,13 @@ export class DatabaseClock {
   /**
    * Takes over a reading of the database's time that has just arrived. Of the readings of the last seconds the best
    * stays: one that was long on its way would set the clock back.
+   * @param askedAt monotonic time at which the reading was asked for
    */
-  sync(databaseMs: number): void {
+  sync(databaseMs: number, askedAt: number = this.#monotonicMs()): void {
     const now = this.#monotonicMs();
     const offsetMs = databaseMs - now;
-    if (this.#offsetMs !== null && offsetMs < this.#offsetMs && now - this.#syncedAt < KEEP_BEST_MS) return;
+    const isWorse = this.#offsetMs !== null && offsetMs < this.#offsetMs;
+    if (isWorse && (now - this.#syncedAt < KEEP_BEST_MS || now - askedAt > LONGEST_WAY_MS)) return;
     this.#offsetMs = offsetMs;
     this.#syncedAt = now;
   }

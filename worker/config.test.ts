@@ -1,7 +1,7 @@
 /** Settings of a worker: defaults, bounds, one clear message that never holds a value that is secret. */
 import { describe, expect, it } from "vitest";
 import { TEST_SECRET_KEYS } from "#tests/support/factories.ts";
-import { ALL_ON, readWorkerSettings } from "./config.ts";
+import { ALL_ON, readWorkerSettings, widenThreadPool } from "./config.ts";
 
 const ENV = {
   DATABASE_URL_US: "postgres://u:pw-marker@127.0.0.1:1/db",
@@ -20,6 +20,7 @@ describe("readWorkerSettings", () => {
       drainMs: 8_000,
       probeMs: 250,
       healthPort: null,
+      sendingRules: { allow: [], plainHttp: false },
       logLevel: "info",
       switches: ALL_ON,
     });
@@ -35,6 +36,8 @@ describe("readWorkerSettings", () => {
       SLUICE_WORKER_HEALTH_PORT: "0",
       SLUICE_LOG_LEVEL: "warn",
       SLUICE_WORKER_OFF: "probe, listen",
+      SLUICE_ALLOW_ADDRESSES: "10.0.0.0/8:8080",
+      SLUICE_PLAIN_HTTP: "true",
     });
     expect(settings).toMatchObject({
       directConnectionString: "postgres://direct/db",
@@ -44,6 +47,7 @@ describe("readWorkerSettings", () => {
       healthPort: 0,
       logLevel: "warn",
       switches: { ...ALL_ON, probe: false, listen: false },
+      sendingRules: { allow: [{ prefixBits: 8, ports: { from: 8080, to: 8080 } }], plainHttp: true },
     });
   });
 
@@ -52,6 +56,9 @@ describe("readWorkerSettings", () => {
     [{ SLUICE_SLOTS: "many" }, /SLUICE_SLOTS/],
     [{ SLUICE_PROBE_MS: "1" }, /SLUICE_PROBE_MS/],
     [{ SLUICE_DRAIN_MS: "-1" }, /SLUICE_DRAIN_MS/],
+    [{ SLUICE_ALLOW_ADDRESSES: "0.0.0.0/0" }, /SLUICE_ALLOW_ADDRESSES: "0.0.0.0\/0" needs a prefix/],
+    [{ SLUICE_ALLOW_ADDRESSES: "example.com" }, /SLUICE_ALLOW_ADDRESSES/],
+    [{ SLUICE_PLAIN_HTTP: "yes" }, /SLUICE_PLAIN_HTTP/],
     [{ SLUICE_LOG_LEVEL: "loud" }, /SLUICE_LOG_LEVEL/],
     [{ SLUICE_WORKER_OFF: "everything" }, /everything is none of probe/],
     [{ DATABASE_URL_US: "" }, /DATABASE_URL_US is not set/],
@@ -71,5 +78,16 @@ describe("readWorkerSettings", () => {
   it("REG-1 needs no setting of the other region", () => {
     expect(() => readWorkerSettings("eu", ENV)).toThrow(/DATABASE_URL_EU is not set/);
     expect(readWorkerSettings("us", ENV).region).toBe("us");
+  });
+});
+
+describe("widenThreadPool", () => {
+  it("makes room for names that are slow to resolve, unless somebody chose a size", () => {
+    const env: Record<string, string | undefined> = {};
+    widenThreadPool(env);
+    expect(env).toEqual({ UV_THREADPOOL_SIZE: "64" });
+    const chosen = { UV_THREADPOOL_SIZE: "16" };
+    widenThreadPool(chosen);
+    expect(chosen).toEqual({ UV_THREADPOOL_SIZE: "16" });
   });
 });

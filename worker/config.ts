@@ -6,6 +6,8 @@ import { z } from "zod";
 import { type Environment as Env, readRegionUrl } from "#db/config.ts";
 import type { Keyring } from "#db/secrets.ts";
 import { readKeyring } from "#db/secrets-config.ts";
+import { readSendingRules } from "#db/sending-rules-config.ts";
+import type { SendingRules } from "#domain/destination-url.ts";
 import { SluiceError } from "#domain/errors.ts";
 import type { Region } from "#domain/region.ts";
 
@@ -15,6 +17,8 @@ export interface WorkerSettings {
   /** For LISTEN, which a transaction pooler cannot carry; the same database. */
   readonly directConnectionString: string;
   readonly keyring: Keyring;
+  /** Where requests may go. */
+  readonly sendingRules: SendingRules;
   /** Requests in flight at once in this process. */
   readonly slots: number;
   /** How long a stop waits for requests in flight before it cuts them off. */
@@ -82,6 +86,7 @@ export function readWorkerSettings(region: Region, env: Env = process.env): Work
     connectionString,
     directConnectionString: env.SLUICE_DIRECT_DATABASE_URL || connectionString,
     keyring: readKeyring(env),
+    sendingRules: readSendingRules(env),
     slots: values.SLUICE_SLOTS,
     drainMs: values.SLUICE_DRAIN_MS,
     probeMs: values.SLUICE_PROBE_MS,
@@ -89,6 +94,18 @@ export function readWorkerSettings(region: Region, env: Env = process.env): Work
     logLevel: values.SLUICE_LOG_LEVEL,
     switches: readSwitches(values.SLUICE_WORKER_OFF),
   };
+}
+
+/** Threads of a worker process. Half of them may look names up at once. */
+const THREADS = 64;
+
+/**
+ * Each question to the system's resolver holds a thread until it is answered, and Node has four: two names whose servers
+ * are dead would keep every other receiver waiting. A thread that waits costs next to nothing. Only of use before the
+ * process has done its first work on a thread; a setting of the caller stands.
+ */
+export function widenThreadPool(env: Record<string, string | undefined> = process.env): void {
+  env.UV_THREADPOOL_SIZE ||= String(THREADS);
 }
 
 function readSwitches(off: readonly string[]): WorkerSwitches {

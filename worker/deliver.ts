@@ -3,7 +3,6 @@
  * never send when the lease could end before the request does, and never give the slot back before the commit.
  */
 import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
-import { shutGate } from "#db/queue/shut-gate.ts";
 import { uuidV7 } from "#domain/ids.ts";
 import { DEFAULT_POLICY, type RetryPolicy } from "#domain/policy.ts";
 import { type Decision, decide } from "#domain/retry-policy.ts";
@@ -12,20 +11,24 @@ import type { FinishBatcher, FinishResult } from "./finish-batcher.ts";
 import { toFinishRow } from "./finish-row.ts";
 import { attemptLine } from "./log-lines.ts";
 import type { WorkerParts } from "./parts.ts";
+import { disableGone, observe } from "./report-health.ts";
 import { type Attempt, sendWebhook } from "./send-webhook.ts";
 
 /** Part of every lease that is left to the time between its claim and the start of the request. */
 export const START_MS = 1_000;
 
-/** False when there is not enough of the lease left: the caller releases the row, nothing was sent. */
+/**
+ * False when there is not enough of the lease left: the caller releases the row, nothing was sent.
+ * @param leaseEndsAt monotonic time: counted from before the claim, so a reply that took its time takes from the lease
+ */
 export function leaseAllows(
   delivery: ClaimedDelivery,
   plan: SendPlan,
-  leaseUntilMs: number,
+  leaseEndsAt: number,
   parts: WorkerParts,
 ): boolean {
   const needMs = policyOf(delivery, plan, parts).requestDeadlineMs + parts.leaseMarginMs;
-  return leaseUntilMs - parts.clock.nowMs() >= needMs;
+  return leaseEndsAt - parts.clock.monotonicMs() >= needMs;
 }
 
 /** Never rejects. The slot is given back when the outcome is stored, or known to be too late. */
@@ -40,6 +43,7 @@ export async function deliver(
     const attempt = await sendWebhook(delivery, plan, policy, {
       client: parts.http,
       clock: parts.clock,
+      timers: parts.timers,
       region: parts.region,
       stop: parts.cutOff,
     });
@@ -47,7 +51,9 @@ export async function deliver(
       nowMs: parts.clock.nowMs(),
       random: parts.random,
     });
+    observe(delivery, attempt, decision, policy, parts);
     await shutGateOf(delivery, attempt, decision, parts);
+    await disableGone(delivery, decision, parts);
     const result = await record(delivery, attempt, decision, policy, parts, batcher);
     if (result.kind === "recorded" && decision.to === "delayed") {
       if (parts.switches.timers) parts.dueTimer.at(result.dueMs);
@@ -80,7 +86,7 @@ async function shutGateOf(
 ): Promise<void> {
   if (decision.gate === null) return;
   try {
-    const gate = await shutGate(parts.pool, {
+    const gate = await parts.store.shutGate({
       destinationId: delivery.destinationId,
       deliveryId: delivery.id,
       delayMs: decision.gate.delayMs,

@@ -4,11 +4,12 @@
  * live only as key objects. What cannot be used is a value, never an exception: it ends as a decision.
  */
 import type { KeyObject } from "node:crypto";
-import { type DestinationRow, readDestinations } from "#db/queue/configuration.ts";
-import type { Queryable } from "#db/queue/types.ts";
+import type { DestinationRow } from "#db/queue/configuration.ts";
+import type { QueueStore } from "#db/queue/store.ts";
 import { type Keyring, openSecret } from "#db/secrets.ts";
 import type { ServiceClass } from "#domain/delivery.ts";
 import { SERVICE_CLASSES } from "#domain/delivery.ts";
+import { readDestinationUrl, type SendingRules, STRICT_RULES } from "#domain/destination-url.ts";
 import { type RetryPolicy, resolvePolicy } from "#domain/policy.ts";
 import { prepareSecret } from "#domain/signature.ts";
 
@@ -23,9 +24,11 @@ export interface Target {
 
 export interface SendPlan {
   readonly version: number;
-  /** Null: the stored URL cannot be requested; `badUrl` says why. */
+  /** Null: the stored URL cannot be requested; `badUrl` or `blockedAddress` says why. */
   readonly target: Target | null;
   readonly badUrl: string | null;
+  /** A literal address in the URL that must not be reached, with its kind. */
+  readonly blockedAddress: string | null;
   /** Null: the secret or the policy cannot be used; `configError` says why. */
   readonly secrets: readonly SigningSecret[] | null;
   readonly policies: Readonly<Record<ServiceClass, RetryPolicy>> | null;
@@ -43,9 +46,12 @@ export class DestinationCache {
   #plans = new Map<string, SendPlan>();
   #classPolicies = new Map<ServiceClass, unknown>();
   readonly #keyring: Keyring;
+  readonly #rules: SendingRules;
 
-  constructor(keyring: Keyring) {
+  /** @param rules where requests may go; default nowhere but to public addresses, by https */
+  constructor(keyring: Keyring, rules: SendingRules = STRICT_RULES) {
     this.#keyring = keyring;
+    this.#rules = rules;
   }
 
   /** The policies of the classes have been read again; plans made from older ones go. */
@@ -60,7 +66,10 @@ export class DestinationCache {
    * a change of policy or a full cache that comes meanwhile takes nothing out of it. An id is missing only when the
    * destination's row does not exist.
    */
-  async load(pool: Queryable, wanted: ReadonlyMap<string, number>): Promise<Map<string, SendPlan>> {
+  async load(
+    store: Pick<QueueStore, "readDestinations">,
+    wanted: ReadonlyMap<string, number>,
+  ): Promise<Map<string, SendPlan>> {
     const plans = new Map<string, SendPlan>();
     const missing: string[] = [];
     for (const [id, version] of wanted) {
@@ -69,7 +78,7 @@ export class DestinationCache {
       else missing.push(id);
     }
     if (missing.length === 0) return plans;
-    for (const row of await readDestinations(pool, missing)) {
+    for (const row of await store.readDestinations(missing)) {
       const plan = this.#plan(row);
       plans.set(row.id, plan);
       this.#plans.set(row.id, plan);
@@ -82,13 +91,14 @@ export class DestinationCache {
   }
 
   #plan(row: DestinationRow): SendPlan {
-    const url = parseTarget(row.url);
+    const url = readDestinationUrl(row.url, this.#rules);
     const secrets = this.#secrets(row);
     const policies = this.#policies(row);
     return {
       version: row.version,
-      target: typeof url === "string" ? null : url,
-      badUrl: typeof url === "string" ? url : null,
+      target: url.kind === "ok" ? { origin: url.url.origin, path: url.url.path } : null,
+      badUrl: url.kind === "bad" ? url.detail : null,
+      blockedAddress: url.kind === "blocked" ? url.address : null,
       secrets: typeof secrets === "string" ? null : secrets,
       policies: typeof policies === "string" ? null : policies,
       configError: typeof secrets === "string" ? secrets : typeof policies === "string" ? policies : null,
@@ -122,19 +132,4 @@ export class DestinationCache {
       return `policy: ${error instanceof Error ? error.message : "cannot be used"}`;
     }
   }
-}
-
-/** What a stored URL must be to be requested at all; a text says why it is not. */
-export function parseTarget(text: string): Target | string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    return "the URL cannot be read";
-  }
-  if (url.protocol !== "https:" && url.protocol !== "http:")
-    return `the scheme ${url.protocol} is not allowed`;
-  if (url.username !== "" || url.password !== "") return "the URL carries credentials";
-  if (url.port === "0") return "the port is 0";
-  return { origin: url.origin, path: `${url.pathname}${url.search}` };
 }

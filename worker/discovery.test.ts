@@ -1,5 +1,6 @@
 /** FAIR-5: what a process sees of the queue: new work at once whatever the depth, every lane after a while, nothing for ever. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { postgresStore } from "#db/queue/store.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import {
   type DeliveryOptions,
@@ -26,7 +27,7 @@ beforeEach(async () => {
   book = new LaneBook();
   const clock = new DatabaseClock(() => monotonicMs);
   clock.sync(Date.now());
-  discovery = new Discovery(database.pool, clock, book);
+  discovery = new Discovery(postgresStore(database.pool), clock, book);
 });
 afterAll(() => database.drop());
 
@@ -137,7 +138,7 @@ describe("LimitsCache", () => {
       destinationId,
       dueMs: 0,
     });
-    await cache.load(database.pool, [head(own), head(inherits)], 0);
+    await cache.load(postgresStore(database.pool), [head(own), head(inherits)], 0);
     expect(cache.destination(own)).toEqual({ concurrency: 3, ratePerSecond: 2.5, rateBurst: 4 });
     expect(cache.destination(inherits)).toEqual({ concurrency: 10, ratePerSecond: null, rateBurst: 1 });
     expect(cache.tenant(tenantId)).toEqual({ weight: 7, concurrency: 9 });
@@ -152,13 +153,13 @@ describe("LimitsCache", () => {
       { lane: "first" as const, serviceClass: "routine" as const, tenantId, destinationId, dueMs: 0 },
     ];
     const cache = new LimitsCache();
-    await cache.load(database.pool, heads, 0);
+    await cache.load(postgresStore(database.pool), heads, 0);
     await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 5 WHERE id = $1", [
       destinationId,
     ]);
-    await cache.load(database.pool, heads, 500);
+    await cache.load(postgresStore(database.pool), heads, 500);
     expect(cache.destination(destinationId).concurrency).toBe(3);
-    await cache.load(database.pool, heads, 1_500);
+    await cache.load(postgresStore(database.pool), heads, 1_500);
     expect(cache.destination(destinationId).concurrency).toBe(5);
   });
 });

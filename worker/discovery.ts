@@ -2,8 +2,8 @@
  * Keeps the lane book close to the database: what became due lately at every look, and a walk over all lanes at
  * intervals that keep it to about 5 % of the time. Reads only.
  */
-import type { Pool } from "pg";
-import { recentLanes, WALK_START, type WalkPosition, walkLanes } from "#db/queue/discover.ts";
+import { WALK_START, type WalkPage, type WalkPosition } from "#db/queue/discover.ts";
+import type { QueueStore } from "#db/queue/store.ts";
 import type { LaneHead } from "#db/queue/types.ts";
 import { LANES, SERVICE_CLASSES } from "#domain/delivery.ts";
 import type { DatabaseClock } from "./clock.ts";
@@ -23,18 +23,20 @@ const WALK_DUTY = 20;
 /** Bound of one walk over one kind of lanes. */
 const MAX_WALK_PAGES = 25;
 
+type DiscoveryStore = Pick<QueueStore, "recentLanes" | "walkLanes">;
+
 export class Discovery {
   #readUpToMs = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #lookAt = Number.NEGATIVE_INFINITY;
   #walkAt = Number.NEGATIVE_INFINITY;
   #background: Promise<void> | null = null;
-  readonly #pool: Pool;
+  readonly #store: DiscoveryStore;
   readonly #clock: DatabaseClock;
   readonly #book: LaneBook;
 
-  constructor(pool: Pool, clock: DatabaseClock, book: LaneBook) {
-    this.#pool = pool;
+  constructor(store: DiscoveryStore, clock: DatabaseClock, book: LaneBook) {
+    this.#store = store;
     this.#clock = clock;
     this.#book = book;
   }
@@ -84,15 +86,15 @@ export class Discovery {
 
   async #look(): Promise<void> {
     const begunAt = this.#clock.monotonicMs();
-    const recent = await recentLanes(this.#pool, this.#readUpToMs);
+    const recent = await this.#store.recentLanes(this.#readUpToMs);
     this.#lookedAt = this.#clock.monotonicMs();
     this.#lookAt = this.#lookedAt + (this.#lookedAt - begunAt) * LOOK_DUTY;
-    this.#clock.sync(recent.nowMs);
+    this.#clock.sync(recent.nowMs, begunAt);
     this.#book.add(recent.heads);
     this.#readUpToMs = Math.min(recent.readUpToMs, recent.nowMs - LOOK_BACK_MS);
     if (recent.readUpToMs >= recent.nowMs - EDGE_MS) return;
     // A look reads the oldest rows first: behind a burst of tens of thousands it would come to a new row seconds later.
-    const edge = await recentLanes(this.#pool, recent.nowMs - EDGE_MS);
+    const edge = await this.#store.recentLanes(recent.nowMs - EDGE_MS);
     this.#book.add(edge.heads);
   }
 
@@ -103,12 +105,7 @@ export class Discovery {
         const heads: LaneHead[] = [];
         let from: WalkPosition | null = WALK_START;
         for (let page = 0; from !== null && page < MAX_WALK_PAGES; page++) {
-          const result: Awaited<ReturnType<typeof walkLanes>> = await walkLanes(
-            this.#pool,
-            lane,
-            serviceClass,
-            from,
-          );
+          const result: WalkPage = await this.#store.walkLanes(lane, serviceClass, from);
           heads.push(...result.heads);
           from = result.next;
         }

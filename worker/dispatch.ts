@@ -3,18 +3,18 @@
  * serve a region. It must never sleep while it holds a lease. All limits are the claim's: a plan that is stale costs
  * a round trip, never a request too many.
  */
-import { type Claim, type ClaimEntry, claim, MAX_CLAIM_ENTRIES } from "#db/queue/claim.ts";
-import { nextDue } from "#db/queue/discover.ts";
-import { type ClaimedDelivery, readClaimed } from "#db/queue/read-claimed.ts";
-import { release } from "#db/queue/release.ts";
-import { sendHint, writeWakeJob } from "#db/queue/wake-job.ts";
+import { type Claim, type ClaimEntry, MAX_CLAIM_ENTRIES } from "#db/queue/claim.ts";
+import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { emptyDrrState, planClaims } from "#domain/fair-share.ts";
+import { RATE_AHEAD_MS } from "#domain/rate.ts";
 import { deliver, leaseAllows } from "./deliver.ts";
 import type { SendPlan } from "./destinations.ts";
 import type { Discovery } from "./discovery.ts";
 import type { FinishBatcher } from "./finish-batcher.ts";
 import type { InFlightKey } from "./in-flight.ts";
+import { type Token, tokenOf } from "./pacer.ts";
 import type { WorkerParts } from "./parts.ts";
+import { sleep, type Timer } from "./timers.ts";
 
 /** Body bytes that one claim may bring into memory. */
 export const MAX_CLAIM_BYTES = 32 * 1024 * 1024;
@@ -33,11 +33,13 @@ const TELL_OTHERS_MS = 1_000;
 /** A wake-up job this close to the one that stands is not written again. */
 const SAME_JOB_MS = 1;
 
+type ClaimedKey = InFlightKey & { readonly token: Token | null };
+
 export class Dispatch {
   #drr = emptyDrrState();
   #stopping = false;
   #starved = false;
-  #slotTimer: NodeJS.Timeout | null = null;
+  #slotTimer: Timer | null = null;
   #writtenJobMs: number | null = null;
   #toldAt = Number.NEGATIVE_INFINITY;
   #lastTurnAt: number;
@@ -65,7 +67,7 @@ export class Dispatch {
           { event: "dispatch_failed", error: String(error) },
           "a turn failed; trying again",
         );
-        await new Promise((resolve) => setTimeout(resolve, ERROR_WAIT_MS));
+        await sleep(this.#parts.timers, ERROR_WAIT_MS);
         this.#parts.wake.raise(true);
       }
     }
@@ -74,7 +76,7 @@ export class Dispatch {
   /** No claim begins after this. */
   stop(): void {
     this.#stopping = true;
-    if (this.#slotTimer !== null) clearTimeout(this.#slotTimer);
+    if (this.#slotTimer !== null) this.#parts.timers.clear(this.#slotTimer);
     this.#parts.wake.raise(false);
   }
 
@@ -97,11 +99,11 @@ export class Dispatch {
     this.#starved ||= unblocked;
     if (!this.#starved || this.#stopping) return;
     if (this.#parts.inFlight.free >= this.#parts.inFlight.slots * WORTHWHILE_SHARE) this.#wakeForSlots();
-    else this.#slotTimer ??= setTimeout(() => this.#wakeForSlots(), SLOT_WAIT_MS);
+    else this.#slotTimer ??= this.#parts.timers.set(() => this.#wakeForSlots(), SLOT_WAIT_MS);
   }
 
   #wakeForSlots(): void {
-    if (this.#slotTimer !== null) clearTimeout(this.#slotTimer);
+    if (this.#slotTimer !== null) this.#parts.timers.clear(this.#slotTimer);
     this.#slotTimer = null;
     this.#starved = false;
     this.#parts.wake.raise(false);
@@ -139,16 +141,16 @@ export class Dispatch {
     if (now - this.#toldAt < TELL_OTHERS_MS) return;
     this.#toldAt = now;
     // Losing it costs them a probe.
-    sendHint(this.#parts.pool).catch(() => undefined);
+    this.#parts.store.sendHint().catch(() => undefined);
   }
 
   async #plan(): Promise<ClaimEntry[]> {
-    const { book, clock, limits, inFlight, pool } = this.#parts;
+    const { book, clock, limits, inFlight, store } = this.#parts;
     if (inFlight.free === 0) return [];
     const nowMs = clock.nowMs();
     const heads = book.open(nowMs);
     if (heads.length === 0) return [];
-    await limits.load(pool, heads, nowMs);
+    await limits.load(store, heads, nowMs);
     const plan = planClaims({
       nowMs,
       heads,
@@ -165,8 +167,8 @@ export class Dispatch {
         return {
           concurrencyLimit: destination.concurrency,
           inFlight: inFlight.ofDestination(id),
-          // How many are left is known to the claim; more than the burst there never is.
-          rateTokens: destination.ratePerSecond === null ? null : destination.rateBurst,
+          // How many are left is known to the claim; more than these there never are.
+          rateTokens: destination.ratePerSecond === null ? null : mostTokens(destination),
           gateUntilMs: null,
           probeOnly: false,
           avgBodyBytes: 0,
@@ -183,33 +185,46 @@ export class Dispatch {
   }
 
   async #claimAndStart(entries: readonly ClaimEntry[]): Promise<void> {
-    const { book, clock, inFlight, pool } = this.#parts;
-    const claimed = await claim(pool, {
+    const { clock, inFlight, store } = this.#parts;
+    const askedAt = clock.monotonicMs();
+    const claimed = await store.claim({
       owner: this.#parts.owner,
       workerId: this.#parts.workerId,
       leaseMs: this.#parts.leaseMs,
       maxBytes: MAX_CLAIM_BYTES,
       entries,
     });
-    clock.sync(claimed.claimedAtMs);
-    entries.forEach((entry, index) => {
-      const result = claimed.entries[index];
-      if (result !== undefined) book.learn(entry, result, claimed.claimedAtMs);
-    });
-    const ours: string[] = [];
+    clock.sync(claimed.claimedAtMs, askedAt);
+    this.#learn(entries, claimed);
+    const ours = new Map<string, Token | null>();
     const still: string[] = [];
-    for (const key of claimedKeys(entries, claimed)) {
+    for (const { token, ...key } of claimedKeys(entries, claimed)) {
       if (inFlight.has(key.id)) {
         this.#waitForOwn(key);
         still.push(key.id);
       } else {
         inFlight.take(key);
-        ours.push(key.id);
+        ours.set(key.id, token);
       }
     }
     // The slots are taken; the next claim need not wait until these rows have been read.
-    if (ours.length > 0) void this.#readAndStart(claimed, ours);
-    if (still.length > 0) await release(pool, still, claimed.token);
+    if (ours.size > 0) void this.#readAndStart(claimed, ours, askedAt + this.#parts.leaseMs);
+    if (still.length > 0) await store.release(still, claimed.token);
+  }
+
+  #learn(entries: readonly ClaimEntry[], claimed: Claim): void {
+    const { book, health } = this.#parts;
+    entries.forEach((entry, index) => {
+      const result = claimed.entries[index];
+      if (result === undefined) return;
+      book.learn(entry, result, claimed.claimedAtMs);
+      const seen = {
+        watched: claimed.watched[index] ?? false,
+        limited: result.blocker === "adaptive_limit",
+        ranDry: result.blocker === null && result.taken < entry.wanted,
+      };
+      health.learn(entry.destinationId, seen, claimed.claimedAtMs);
+    });
   }
 
   /** Its lease was lost while we are still sending it: our request comes to its end first; others may take the row. */
@@ -221,18 +236,26 @@ export class Dispatch {
     book.block(destinationId, nowMs + SENDING_WAIT_MS, nowMs);
   }
 
-  /** Never rejects. What cannot be read, or not be sent within its lease, is released: nothing of it was sent. */
-  async #readAndStart(claimed: Claim, ids: readonly string[]): Promise<void> {
-    const unsent = new Set(ids);
+  /**
+   * Never rejects. What cannot be read, or not be sent within its lease, is released: nothing of it was sent.
+   * @param tokens delivery id -> its token of the destination's rate, before which its request must not start
+   * @param leaseEndsAt monotonic time up to which the leases last at least, whatever the way to the database took
+   */
+  async #readAndStart(
+    claimed: Claim,
+    tokens: ReadonlyMap<string, Token | null>,
+    leaseEndsAt: number,
+  ): Promise<void> {
+    const unsent = new Set(tokens.keys());
     try {
-      const deliveries = await readClaimed(this.#parts.pool, ids, claimed.token);
-      const plans = await this.#parts.destinations.load(this.#parts.pool, versionsOf(deliveries));
+      const deliveries = await this.#parts.store.readClaimed([...unsent], claimed.token);
+      const plans = await this.#parts.destinations.load(this.#parts.store, versionsOf(deliveries));
       for (const delivery of deliveries) {
         const plan = plans.get(delivery.destinationId);
         if (plan === undefined || this.#stopping) continue;
-        if (!leaseAllows(delivery, plan, claimed.leaseUntilMs, this.#parts)) continue;
+        if (!leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) continue;
         unsent.delete(delivery.id);
-        void this.#send(delivery, plan);
+        void this.#send(delivery, plan, tokens.get(delivery.id) ?? null, leaseEndsAt);
       }
     } catch (error) {
       this.#parts.log.warn(
@@ -240,13 +263,26 @@ export class Dispatch {
         "claimed rows go back",
       );
     }
-    if (unsent.size === 0) return;
-    // If this fails too, the leases end by themselves.
-    await release(this.#parts.pool, [...unsent], claimed.token).catch(() => 0);
-    for (const id of unsent) this.#parts.inFlight.giveBack(id);
+    if (unsent.size > 0) await this.#giveBack([...unsent], claimed.token);
   }
 
-  async #send(delivery: ClaimedDelivery, plan: SendPlan): Promise<void> {
+  /** Nothing of these rows was sent. If this fails too, the leases end by themselves. */
+  async #giveBack(ids: readonly string[], token: string): Promise<void> {
+    await this.#parts.store.release(ids, token).catch(() => 0);
+    for (const id of ids) this.#parts.inFlight.giveBack(id);
+  }
+
+  async #send(
+    delivery: ClaimedDelivery,
+    plan: SendPlan,
+    token: Token | null,
+    leaseEndsAt: number,
+  ): Promise<void> {
+    const mayStart = token === null || (await this.#waitForToken(token));
+    if (!mayStart || !leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) {
+      await this.#giveBack([delivery.id], delivery.token);
+      return;
+    }
     await deliver(delivery, plan, this.#parts, this.#batcher);
     if (delivery.lostLeases === 0) return;
     // Rows with a lost lease go out one at a time: the next one may go now, wherever it waits.
@@ -254,19 +290,37 @@ export class Dispatch {
     this.#parts.wake.raise(true);
   }
 
+  /**
+   * A token may be a few milliseconds ahead, at most RATE_AHEAD_MS: most of that the reading of the row has taken.
+   * @returns false when the token has become too old meanwhile: nothing may be sent with it
+   */
+  async #waitForToken(token: Token): Promise<boolean> {
+    const { clock, timers, pacer } = this.#parts;
+    for (;;) {
+      const waitMs = pacer.waitMs(token, clock.nowMs(), clock.monotonicMs());
+      if (waitMs === null) return false;
+      if (waitMs <= 0) break;
+      // Another row of the destination may start while this one sleeps.
+      await sleep(timers, Math.ceil(waitMs));
+    }
+    pacer.started(token, clock.nowMs(), clock.monotonicMs());
+    return true;
+  }
+
   /** Nothing can be claimed now: puts the wake-up where the next thing is due, and looks once more behind it. */
   async #rest(): Promise<void> {
-    const { pool, clock, book, dueTimer, switches, region } = this.#parts;
+    const { store, clock, book, dueTimer, switches, region } = this.#parts;
     for (let look = 0; look < 2; look++) {
-      const next = await nextDue(pool);
-      clock.sync(next.nowMs);
+      const askedAt = clock.monotonicMs();
+      const next = await store.nextDue();
+      clock.sync(next.nowMs, askedAt);
       const blockedMs = book.nextOpeningMs(next.nowMs);
       if (switches.timers) {
         if (next.nextMs !== null) dueTimer.at(next.nextMs);
         if (blockedMs !== null) dueTimer.at(blockedMs);
       }
       if (next.nextMs === null || this.#jobStandsAt(next.nextMs)) return;
-      await writeWakeJob(pool, region, next.nextMs);
+      await store.writeWakeJob(region, next.nextMs);
       this.#writtenJobMs = next.nextMs;
     }
   }
@@ -276,17 +330,25 @@ export class Dispatch {
   }
 }
 
-/** Which lane each claimed row came from: ids stand in the order of their entries. */
-function claimedKeys(entries: readonly ClaimEntry[], claimed: Claim): InFlightKey[] {
-  const keys: InFlightKey[] = [];
+/** Which lane each claimed row came from, and its token: ids stand in the order of their entries. */
+function claimedKeys(entries: readonly ClaimEntry[], claimed: Claim): ClaimedKey[] {
+  const keys: ClaimedKey[] = [];
   entries.forEach((entry, index) => {
     const { lane, serviceClass, tenantId, destinationId } = entry;
-    for (let taken = claimed.entries[index]?.taken ?? 0; taken > 0; taken--) {
+    const pace = claimed.paces[index] ?? null;
+    const taken = claimed.entries[index]?.taken ?? 0;
+    for (let nth = 0; nth < taken; nth++) {
       const id = claimed.ids[keys.length];
-      if (id !== undefined) keys.push({ id, lane, serviceClass, tenantId, destinationId });
+      const token = pace === null ? null : tokenOf(destinationId, pace, nth, claimed.claimedAtMs);
+      if (id !== undefined) keys.push({ id, lane, serviceClass, tenantId, destinationId, token });
     }
   });
   return keys;
+}
+
+/** A full burst, and what may be taken ahead. */
+function mostTokens(limits: { readonly ratePerSecond: number | null; readonly rateBurst: number }): number {
+  return limits.rateBurst + Math.ceil(((limits.ratePerSecond ?? 0) * RATE_AHEAD_MS) / 1000);
 }
 
 function versionsOf(deliveries: readonly ClaimedDelivery[]): Map<string, number> {

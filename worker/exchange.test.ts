@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { LOCAL_SENDING_RULES } from "#db/sending-rules-config.ts";
 import { createReceiver } from "#demo/receiver/server.ts";
 import { spawnReceiver } from "#demo/receiver/spawn.ts";
 import type { Receiver } from "#demo/receiver/types.ts";
@@ -20,7 +21,7 @@ const DEADLINE_MS = 5_000;
 const NEVER = new CutOff();
 
 let receiver: Receiver;
-const client = createHttpClient(3_000);
+const client = createHttpClient(3_000, { rules: LOCAL_SENDING_RULES });
 const servers: { close(): unknown }[] = [];
 let keys = 0;
 
@@ -53,6 +54,11 @@ function post(path: string, options: Options = {}): Promise<ExchangeResult> {
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
   };
   return exchange(client, request, options.stop ?? NEVER);
+}
+
+/** Until a connection whose answer has just been read is free again. */
+async function nextTurns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Listens on a free port; the server is closed after the test. */
@@ -129,7 +135,12 @@ describe("what breaks", () => {
     const origin = `http://${await listening(closed)}`;
     servers.splice(0);
     await new Promise((resolve) => closed.close(resolve));
-    expect(await post("/", { origin })).toEqual({ kind: "network", code: "ECONNREFUSED", phase: "connect" });
+    expect(await post("/", { origin })).toEqual({
+      kind: "network",
+      code: "ECONNREFUSED",
+      phase: "connect",
+      keptConnection: false,
+    });
   });
 
   it("something that does not speak HTTP is a network error", async () => {
@@ -264,5 +275,45 @@ describe("connections", () => {
     } finally {
       await brief.close();
     }
+  });
+
+  it("fault 70: are not used again after 3 s, whatever the receiver would allow", async () => {
+    let connections = 0;
+    const server = createHttpServer({ keepAliveTimeout: 60_000 }, (request, response) =>
+      request.resume().on("end", () => response.end("ok")),
+    );
+    server.on("connection", () => {
+      connections += 1;
+    });
+    const origin = `http://${await listening(server)}`;
+    expect(await post("/", { origin })).toMatchObject({ status: 200 });
+    const answeredAt = performance.now();
+    await waitFor(() => performance.now() - answeredAt > 3_050, { intervalMs: 10 });
+    expect(await post("/", { origin })).toMatchObject({ status: 200 });
+    expect(connections).toBe(2);
+  });
+
+  it("fault 70: that died unseen are told apart from a receiver that breaks off", async () => {
+    let requests = 0;
+    const server = createHttpServer((request, response) => {
+      requests += 1;
+      // The first request is answered; whatever comes later on the same connection finds it dead.
+      if (requests === 1) request.resume().on("end", () => response.end("ok"));
+      else request.socket.destroy();
+    });
+    const origin = `http://${await listening(server)}`;
+    expect(await post("/", { origin })).toMatchObject({ kind: "response", status: 200 });
+    await nextTurns();
+    expect(await post("/", { origin })).toMatchObject({
+      kind: "network",
+      phase: "headers",
+      keptConnection: true,
+    });
+    expect(await post("/", { origin })).toMatchObject({
+      kind: "network",
+      phase: "headers",
+      keptConnection: false,
+    });
+    expect(requests).toBe(3);
   });
 });

@@ -10,6 +10,7 @@ import { claim } from "#db/queue/claim.ts";
 import type { FinishRow } from "#db/queue/finish.ts";
 import { type ClaimedDelivery, readClaimed } from "#db/queue/read-claimed.ts";
 import { returnExpiredLeases } from "#db/queue/reconcile.ts";
+import { postgresStore } from "#db/queue/store.ts";
 import { uuidV7 } from "#domain/ids.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
@@ -32,7 +33,7 @@ beforeEach(async () => {
   proxy = await startProxy(database.connectionString);
   pool = createPool({ connectionString: proxy.connectionString, max: 4, applicationName: "batcher-test" });
   captured = captureLog();
-  batcher = new FinishBatcher(pool, captured.log);
+  batcher = new FinishBatcher(postgresStore(pool), captured.log);
 });
 afterEach(async () => {
   batcher.giveUp();

@@ -4,12 +4,12 @@
  * data is halved until the bad row stands alone; a database that does not answer is asked again until it does, or
  * until the process ends.
  */
-import { setTimeout as pause } from "node:timers/promises";
-import type { Pool } from "pg";
-import { type FinishRow, finish, MAX_FINISH_ROWS } from "#db/queue/finish.ts";
-import { keepStaleResult, type StaleResult } from "#db/queue/stale-result.ts";
+import { type FinishRow, MAX_FINISH_ROWS } from "#db/queue/finish.ts";
+import type { StaleResult } from "#db/queue/stale-result.ts";
+import type { QueueStore } from "#db/queue/store.ts";
 import { withoutEvidence } from "./finish-row.ts";
 import type { Logger } from "./log.ts";
+import { sleep, systemTimers, type Timer, type Timers } from "./timers.ts";
 
 const FLUSH_MS = 5;
 const MAX_CONCURRENT_FLUSHES = 1;
@@ -31,17 +31,21 @@ interface Pending {
   readonly resolve: (result: FinishResult) => void;
 }
 
+type FinishStore = Pick<QueueStore, "finish" | "keepStaleResult">;
+
 export class FinishBatcher {
   #pending: Pending[] = [];
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
   #flushing = 0;
   readonly #end = new AbortController();
-  readonly #pool: Pool;
+  readonly #store: FinishStore;
   readonly #log: Logger;
+  readonly #timers: Timers;
 
-  constructor(pool: Pool, log: Logger) {
-    this.#pool = pool;
+  constructor(store: FinishStore, log: Logger, timers: Timers = systemTimers) {
+    this.#store = store;
     this.#log = log;
+    this.#timers = timers;
   }
 
   /** Settles once the outcome stands in the database, or is known to be too late. */
@@ -59,11 +63,11 @@ export class FinishBatcher {
 
   #schedule(): void {
     if (this.#pending.length >= MAX_FINISH_ROWS) this.#start();
-    else if (this.#pending.length > 0) this.#timer ??= setTimeout(() => this.#start(), FLUSH_MS);
+    else if (this.#pending.length > 0) this.#timer ??= this.#timers.set(() => this.#start(), FLUSH_MS);
   }
 
   #start(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) this.#timers.clear(this.#timer);
     this.#timer = null;
     if (this.#flushing >= MAX_CONCURRENT_FLUSHES || this.#pending.length === 0) return;
     const batch = this.#pending.splice(0, MAX_FINISH_ROWS);
@@ -127,7 +131,7 @@ export class FinishBatcher {
   async #finishOrNull(rows: readonly FinishRow[]): Promise<Map<string, number> | null> {
     return this.#untilAnswered(async () => {
       try {
-        return await finish(this.#pool, rows);
+        return await this.#store.finish(rows);
       } catch (error) {
         if (DATA_CLASSES.has(codeOf(error).slice(0, 2))) return null;
         throw error;
@@ -137,7 +141,7 @@ export class FinishBatcher {
 
   async #keepStale(pending: Pending): Promise<FinishResult> {
     const kind = await this.#untilAnswered(() =>
-      keepStaleResult(this.#pool, { ...pending.stale, row: pending.row }),
+      this.#store.keepStaleResult({ ...pending.stale, row: pending.row }),
     );
     if (kind === "stale") {
       this.#log.warn(
@@ -159,7 +163,7 @@ export class FinishBatcher {
           { event: "finish_retry", code: codeOf(error), waitMs },
           "outcomes could not be recorded; asking again",
         );
-        await pause(waitMs, undefined, { signal: this.#end.signal });
+        await sleep(this.#timers, waitMs, this.#end.signal);
       }
     }
   }

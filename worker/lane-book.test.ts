@@ -53,6 +53,19 @@ describe("lanes that are known", () => {
     expect(book.open(NOW_MS).map((each) => each.destinationId)).toContain("late");
   });
 
+  it("leaves a row that no claim takes alone for a moment instead of asking for it in a loop, but no other row", () => {
+    const book = bookWith(head("a"));
+    book.learn({ ...head("a"), wanted: 1 }, result(null), NOW_MS);
+    book.add([head("a")]);
+    expect(book.hasOpen(NOW_MS)).toBe(false);
+    expect(book.nextOpeningMs(NOW_MS)).toBe(NOW_MS + 250);
+    expect(book.hasOpen(NOW_MS + 250)).toBe(true);
+    const other = bookWith(head("a"));
+    other.learn({ ...head("a"), wanted: 1 }, result(null), NOW_MS);
+    other.add([head("a", { dueMs: NOW_MS })]);
+    expect(other.hasOpen(NOW_MS)).toBe(true);
+  });
+
   it("drops, after a whole walk of one kind, only lanes of that kind that were not seen", () => {
     const retry = head("b", { lane: "retry" });
     const book = bookWith(head("a"), head("b"), retry);
@@ -124,11 +137,32 @@ describe("what a claim says of a lane", () => {
     expect(book.nextOpeningMs(NOW_MS)).toBe(NOW_MS + 30);
   });
 
-  it("waits for the next token of a rate, however far it is", () => {
+  it("waits for the next token of a rate; FAIR-7: one that is far is asked about again within a second", () => {
     const book = bookWith(head("a"));
+    book.learn({ ...head("a"), wanted: 4 }, result("rate", 1, NOW_MS + 400), NOW_MS);
+    // Shortly before the token is there, so that the way to the socket costs the rate nothing.
+    expect(book.hasOpen(NOW_MS + 300)).toBe(false);
+    expect(book.hasOpen(NOW_MS + 400)).toBe(true);
     book.learn({ ...head("a"), wanted: 4 }, result("rate", 1, NOW_MS + 60_000), NOW_MS);
-    expect(book.hasOpen(NOW_MS + 59_999)).toBe(false);
-    expect(book.hasOpen(NOW_MS + 60_000)).toBe(true);
+    expect(book.hasOpen(NOW_MS)).toBe(false);
+    expect(book.hasOpen(NOW_MS + 1_000)).toBe(true);
+  });
+
+  it("FAIR-7 lanes of a destination whose limits were changed may be asked about at once, the others wait on", () => {
+    const book = bookWith(head("a"), head("b"));
+    for (const name of ["a", "b"])
+      book.learn({ ...head(name), wanted: 4 }, result("rate", 0, NOW_MS + 60_000), NOW_MS);
+    book.askAgain([head("b").destinationId]);
+    expect(book.open(NOW_MS).map((lane) => lane.destinationId)).toEqual([head("b").destinationId]);
+  });
+
+  it("FAIR-7 after a control was changed every lane may be asked about at once", () => {
+    const book = bookWith(head("a"), head("b"), head("c"));
+    book.learn({ ...head("a"), wanted: 4 }, result("tenant_paused", 0, NOW_MS + 60_000), NOW_MS);
+    book.learn({ ...head("b"), wanted: 4 }, result("rate", 1, NOW_MS + 60_000), NOW_MS);
+    expect(book.open(NOW_MS)).toHaveLength(1);
+    book.askAgain();
+    expect(book.open(NOW_MS)).toHaveLength(3);
   });
 });
 

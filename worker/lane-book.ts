@@ -5,6 +5,7 @@
 import type { ClaimBlocker, EntryResult } from "#db/queue/claim.ts";
 import type { LaneHead, LaneKey } from "#db/queue/types.ts";
 import type { Lane, ServiceClass } from "#domain/delivery.ts";
+import { RATE_AHEAD_MS } from "#domain/rate.ts";
 
 /** Most lanes that are remembered; a walk brings the others when there is room again. */
 export const MAX_KNOWN_LANES = 50_000;
@@ -12,6 +13,18 @@ export const MAX_KNOWN_LANES = 50_000;
 const RECHECK_CONTROL_MS = 500;
 /** A cap has room again as soon as any worker finishes; asking is cheap. */
 const RECHECK_CAP_MS = 25;
+/**
+ * A lane that gave nothing although nothing blocked it, and whose very same row still waits: the row is one that no claim
+ * takes now (its replay batch does not run). Without a pause the next look would find it again at once, and so on.
+ */
+const RECHECK_UNCLAIMABLE_MS = 250;
+/**
+ * A token is asked for this long before it is there: the way to the claim and from it to the socket costs no time of it.
+ * Who got the last token asks first, the others step in later: so the starts of a destination mostly come from one
+ * process, which keeps their distance (pacer.ts).
+ */
+const ASK_AHEAD_MS = RATE_AHEAD_MS * 0.8;
+const STEP_IN_AHEAD_MS = RATE_AHEAD_MS * 0.4;
 
 /** Depth that a lane is taken to have at most; a deeper one proves it again with the next claim. */
 const MAX_DEPTH = 64;
@@ -22,11 +35,17 @@ interface KnownLane {
   depth: number | null;
   blockedUntilMs: number;
   blocker: ClaimBlocker | null;
+  /** When the token is there that a rate lets the lane wait for; null when it waits for none. */
+  tokenMs: number | null;
+  /** It was this process that got the last one. */
+  gotToken: boolean;
 }
 
 export class LaneBook {
   readonly #lanes = new Map<string, KnownLane>();
   readonly #byDestination = new Map<string, Set<string>>();
+  /** Heads of lanes that gave nothing, and until when the same head is left alone. */
+  readonly #unclaimable = new Map<string, { readonly dueMs: number; readonly untilMs: number }>();
 
   get size(): number {
     return this.#lanes.size;
@@ -40,7 +59,14 @@ export class LaneBook {
       if (known !== undefined) {
         if (head.dueMs < known.head.dueMs) known.head = head;
       } else if (this.#lanes.size < MAX_KNOWN_LANES) {
-        this.#lanes.set(key, { head, depth: null, blockedUntilMs: 0, blocker: null });
+        this.#lanes.set(key, {
+          head,
+          depth: null,
+          blockedUntilMs: this.#untilOf(key, head),
+          blocker: null,
+          tokenMs: null,
+          gotToken: false,
+        });
         let keys = this.#byDestination.get(head.destinationId);
         if (keys === undefined) {
           keys = new Set();
@@ -95,11 +121,16 @@ export class LaneBook {
       // All that was asked for was there: ask for more next time.
       known.depth = Math.min(MAX_DEPTH, Math.max(2, entry.wanted * 2));
     }
+    if (result.taken > 0) known.gotToken = true;
+    // The token that it waited for went to another process.
+    else if (known.tokenMs !== null && (result.untilMs ?? 0) > known.tokenMs + 1) known.gotToken = false;
+    known.tokenMs = result.blocker === "rate" ? result.untilMs : null;
     if (result.blocker !== null) {
       known.blocker = result.blocker;
-      known.blockedUntilMs = blockedUntil(result, nowMs);
+      known.blockedUntilMs = blockedUntil(result, nowMs, known.gotToken);
     } else if (result.taken < entry.wanted) {
       // It gave less than it was asked for and nothing blocked it: it ran dry.
+      if (result.taken === 0) this.#noteUnclaimable(key, known.head.dueMs, nowMs);
       this.#drop(key);
     }
   }
@@ -109,12 +140,26 @@ export class LaneBook {
     let any = false;
     for (const key of this.#byDestination.get(destinationId) ?? []) {
       const known = this.#lanes.get(key);
-      if (known?.blocker !== "destination_cap") continue;
+      if (known?.blocker !== "destination_cap" && known?.blocker !== "adaptive_limit") continue;
       known.blocker = null;
       known.blockedUntilMs = 0;
       any = true;
     }
     return any;
+  }
+
+  /** A control was changed: whatever held a lane, or the lanes of these destinations, is asked about again. */
+  askAgain(destinationIds: readonly string[] | "all" = "all"): void {
+    const keys =
+      destinationIds === "all"
+        ? this.#lanes.keys()
+        : destinationIds.flatMap((id) => [...(this.#byDestination.get(id) ?? [])]);
+    for (const key of keys) {
+      const known = this.#lanes.get(key);
+      if (known === undefined) continue;
+      known.blocker = null;
+      known.blockedUntilMs = 0;
+    }
   }
 
   /** A gate was shut: nothing of this destination is asked for before it opens, or before it may have been opened early. */
@@ -128,6 +173,19 @@ export class LaneBook {
     }
   }
 
+  /** From when a lane that comes back may be asked: at once, unless its head is the one that nobody could claim. */
+  #untilOf(key: string, head: LaneHead): number {
+    const seen = this.#unclaimable.get(key);
+    if (seen === undefined) return 0;
+    this.#unclaimable.delete(key);
+    return seen.dueMs === head.dueMs ? seen.untilMs : 0;
+  }
+
+  #noteUnclaimable(key: string, dueMs: number, nowMs: number): void {
+    if (this.#unclaimable.size >= MAX_KNOWN_LANES) this.#unclaimable.clear();
+    this.#unclaimable.set(key, { dueMs, untilMs: nowMs + RECHECK_UNCLAIMABLE_MS });
+  }
+
   #drop(key: string): void {
     const known = this.#lanes.get(key);
     if (known === undefined) return;
@@ -138,14 +196,21 @@ export class LaneBook {
   }
 }
 
-function blockedUntil(result: EntryResult, nowMs: number): number {
+function blockedUntil(result: EntryResult, nowMs: number, gotToken: boolean): number {
   switch (result.blocker) {
     case "destination_cap":
+    case "adaptive_limit":
     case "tenant_cap":
     case "deferred":
       return nowMs + RECHECK_CAP_MS;
+    case "resume_ramp":
+      return Math.min(result.untilMs ?? nowMs + RECHECK_CAP_MS, nowMs + RECHECK_CONTROL_MS);
     case "rate":
-      return result.untilMs ?? nowMs + RECHECK_CAP_MS;
+      // A rate that is raised meanwhile counts within a second, however far ahead the next token was.
+      return Math.min(
+        (result.untilMs ?? nowMs + RECHECK_CAP_MS) - (gotToken ? ASK_AHEAD_MS : STEP_IN_AHEAD_MS),
+        nowMs + RECHECK_CONTROL_MS,
+      );
     default:
       // Staff may open a gate or end a pause early, so these are looked at again before their end.
       return Math.min(result.untilMs ?? Number.POSITIVE_INFINITY, nowMs + RECHECK_CONTROL_MS);

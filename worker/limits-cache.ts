@@ -2,14 +2,16 @@
  * Caps and weights that the plan goes by, a moment old. Only the claim is exact; a plan made from old limits costs an
  * empty entry, never a request too many.
  */
-import { type LimitRow, readLimits } from "#db/queue/configuration.ts";
-import type { LaneHead, Queryable } from "#db/queue/types.ts";
+import type { LimitRow } from "#db/queue/configuration.ts";
+import type { QueueStore } from "#db/queue/store.ts";
+import type { LaneHead } from "#db/queue/types.ts";
 
 /** Most destinations that one statement asks for. */
 const MAX_LOAD = 2_000;
-const MIN_AGE_MS = 1_000;
-/** With many destinations the cache lives longer, so that reading it stays a small share of the work. */
-const AGE_MS_PER_DESTINATION = 2;
+/** Everything is read again after this, though `follow` names what changes: a net under it. */
+const MAX_AGE_MS = 30_000;
+/** A change is stamped before its commit; a look reaches back this far. */
+const LOOK_BACK_MS = 5_000;
 const UNKNOWN = {
   tenantWeight: 1,
   tenantConcurrency: 1,
@@ -33,11 +35,17 @@ export class LimitsCache {
   readonly #destinations = new Map<string, LimitRow>();
   readonly #tenants = new Map<string, TenantLimits>();
   #freshSinceMs = Number.NEGATIVE_INFINITY;
+  #lookedMs: number | null = null;
+  #seen = new Set<string>();
+  #defaults: string | null = null;
 
   /** Reads what is missing for these lanes, and everything again once it is old. */
-  async load(pool: Queryable, heads: readonly LaneHead[], nowMs: number): Promise<void> {
-    const maxAgeMs = Math.max(MIN_AGE_MS, this.#destinations.size * AGE_MS_PER_DESTINATION);
-    if (nowMs - this.#freshSinceMs > maxAgeMs) {
+  async load(
+    store: Pick<QueueStore, "readLimits">,
+    heads: readonly LaneHead[],
+    nowMs: number,
+  ): Promise<void> {
+    if (nowMs - this.#freshSinceMs > MAX_AGE_MS) {
       this.#destinations.clear();
       this.#tenants.clear();
       this.#freshSinceMs = nowMs;
@@ -48,10 +56,35 @@ export class LimitsCache {
       if (!this.#destinations.has(head.destinationId)) missing.add(head.destinationId);
     }
     if (missing.size === 0) return;
-    for (const row of await readLimits(pool, [...missing])) {
+    for (const row of await store.readLimits([...missing])) {
       this.#destinations.set(row.destinationId, row);
       this.#tenants.set(row.tenantId, { weight: row.tenantWeight, concurrency: row.tenantConcurrency });
     }
+  }
+
+  /** A limit was changed: everything is read again before the next plan. */
+  forget(): void {
+    this.#freshSinceMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /**
+   * Asks what was changed since the last time and forgets it, so that a change counts within a second, whoever made it.
+   * @returns the destinations whose limits are others now; "all" when they cannot be named
+   */
+  async follow(store: Pick<QueueStore, "changedLimits">, nowMs: number): Promise<readonly string[] | "all"> {
+    const answer = await store.changedLimits((this.#lookedMs ?? nowMs) - LOOK_BACK_MS);
+    this.#lookedMs = answer.nowMs;
+    const seen = this.#seen;
+    this.#seen = new Set(answer.changes.map(({ change }) => change));
+    const defaultsChanged = this.#defaults !== null && this.#defaults !== answer.defaults;
+    this.#defaults = answer.defaults;
+    const fresh = answer.changes.filter(({ change }) => !seen.has(change));
+    if (defaultsChanged || (answer.more && fresh.length > 0)) {
+      this.forget();
+      return "all";
+    }
+    for (const { destinationId } of fresh) this.#destinations.delete(destinationId);
+    return fresh.map(({ destinationId }) => destinationId);
   }
 
   destination(id: string): DestinationLimits {

@@ -1,6 +1,6 @@
-/** What the steps of a worker share: the pool, the clock, the caches, the counters. Made once by start-worker.ts. */
-import type { Pool } from "pg";
-import type { Dispatcher as HttpClient } from "undici";
+/** What the steps of a worker share: the store, the clock, the caches, the counters. Made once by start-worker.ts. */
+import type { Dispatcher } from "undici";
+import type { QueueStore } from "#db/queue/store.ts";
 import type { Region } from "#domain/region.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { WorkerSwitches } from "./config.ts";
@@ -10,7 +10,13 @@ import type { InFlight } from "./in-flight.ts";
 import type { LaneBook } from "./lane-book.ts";
 import type { LimitsCache } from "./limits-cache.ts";
 import type { Logger } from "./log.ts";
+import type { Pacer } from "./pacer.ts";
+import type { ReceiverHealth } from "./receiver-health.ts";
+import type { Timers } from "./timers.ts";
 import type { DueTimer, WakeSignal } from "./wake.ts";
+
+/** What requests go out through. */
+export type HttpClient = Pick<Dispatcher, "dispatch" | "close">;
 
 export interface WorkerParts {
   readonly region: Region;
@@ -19,14 +25,17 @@ export interface WorkerParts {
   readonly owner: string;
   readonly leaseMs: number;
   readonly leaseMarginMs: number;
-  readonly pool: Pool;
+  readonly store: QueueStore;
   readonly clock: DatabaseClock;
+  readonly timers: Timers;
   readonly random: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly http: HttpClient;
   readonly inFlight: InFlight;
   readonly book: LaneBook;
   readonly limits: LimitsCache;
+  readonly health: ReceiverHealth;
+  readonly pacer: Pacer;
   readonly destinations: DestinationCache;
   readonly wake: WakeSignal;
   readonly dueTimer: DueTimer;

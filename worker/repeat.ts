@@ -3,9 +3,10 @@
  * next one comes all the same: upkeep must never end the process and never stop because of one bad moment.
  */
 import type { Logger } from "./log.ts";
+import { systemTimers, type Timer, type Timers } from "./timers.ts";
 
 export class Repeat {
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
   #running: Promise<void> | null = null;
   #stopped = false;
   #lastOkAt: number | null = null;
@@ -14,6 +15,7 @@ export class Repeat {
   readonly #work: () => Promise<void>;
   readonly #log: Logger;
   readonly #monotonicMs: () => number;
+  readonly #timers: Timers;
 
   constructor(
     name: string,
@@ -21,16 +23,18 @@ export class Repeat {
     work: () => Promise<void>,
     log: Logger,
     monotonicMs: () => number,
+    timers: Timers = systemTimers,
   ) {
     this.#name = name;
     this.#everyMs = everyMs;
     this.#work = work;
     this.#log = log;
     this.#monotonicMs = monotonicMs;
+    this.#timers = timers;
   }
 
   start(firstAfterMs = this.#everyMs): void {
-    if (!this.#stopped) this.#timer = setTimeout(() => this.#run(), firstAfterMs);
+    if (!this.#stopped) this.#timer = this.#timers.set(() => this.#run(), firstAfterMs);
   }
 
   /** Monotonic time of the last run that went through; null before the first. */
@@ -41,7 +45,7 @@ export class Repeat {
   /** No run begins after this; resolves when the present one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) this.#timers.clear(this.#timer);
     await this.#running;
   }
 

@@ -11,6 +11,26 @@ import type { SendPlan } from "./destinations.ts";
 const USER_AGENT = "sluice/0.1";
 const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
+/** What may stand in a header of ours: nothing that ends a line, and nothing that a server could read in two ways. */
+const HEADER_TEXT = /^[\x20-\x7e]+$/;
+
+/**
+ * The outbox refuses such texts (bad_key, bad_event_type, bad_content_type, bad_traceparent); a row may come another way.
+ * @returns which header a stored text cannot stand in, without the text; null when all can
+ */
+export function whatCannotBeSent(delivery: ClaimedDelivery): string | null {
+  const { contentType, idempotencyKey, eventType, traceparent } = delivery;
+  if (contentType !== null && !HEADER_TEXT.test(contentType)) return unusable("content-type");
+  if (!HEADER_TEXT.test(idempotencyKey)) return unusable("idempotency-key");
+  if (!HEADER_TEXT.test(eventType)) return unusable("sluice-event-type");
+  if (traceparent !== null && !HEADER_TEXT.test(traceparent)) return unusable("traceparent");
+  return null;
+}
+
+function unusable(header: string): string {
+  return `what is stored for the header ${header} is empty or holds something other than printable ASCII`;
+}
+
 /** Headers as a flat list: name, value, name, value... */
 export function requestHeaders(
   delivery: ClaimedDelivery,

@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant, TEST_SECRET_KEYS } from "#tests/support/factories.ts";
+import { formsOf, tablesWith } from "#tests/support/search-rows/sql.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { countDeliveries } from "#tests/support/worker-rows/sql.ts";
@@ -111,30 +112,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** As itself, in base64 and in hexadecimal: how a text may stand in a log, in JSON or in a bytea. */
 function forms(marker: Marker): string[] {
-  const bytes = Buffer.from(MARKERS[marker]);
-  return [MARKERS[marker], bytes.toString("base64").replace(/.{4}=*$/, ""), bytes.toString("hex")];
-}
-
-/** Names of the tables, partitions under their parent, of which a row holds one of the texts anywhere. */
-async function tablesWith(texts: readonly string[]): Promise<string[]> {
-  const { rows: tables } = await database.pool.query<{ name: string; parent: string }>(
-    `SELECT format('%I.%I', n.nspname, c.relname) AS name, format('%s.%s', n.nspname, coalesce(p.relname, c.relname)) AS parent
-       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-       LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
-      WHERE c.relkind = 'r' AND n.nspname IN ('sluice', 'graphile_worker', 'public')`,
-  );
-  expect(tables.some(({ name }) => name.startsWith("graphile_worker."))).toBe(true);
-  const found = new Set<string>();
-  for (const { name, parent } of tables) {
-    const { rows } = await database.pool.query<{ n: number }>(
-      `SELECT count(*)::integer AS n FROM ${name} t WHERE EXISTS (SELECT 1 FROM unnest($1::text[]) m WHERE position(m IN t::text) > 0)`,
-      [texts],
-    );
-    if ((rows[0]?.n ?? 0) > 0) found.add(parent);
-  }
-  return [...found].sort();
+  return formsOf(MARKERS[marker]);
 }
 
 describe("a worker process, at its most talkative", () => {
@@ -150,23 +129,23 @@ describe("a worker process, at its most talkative", () => {
 
 describe("the database", () => {
   it("ID-8 holds a body in its one place only", async () => {
-    expect(await tablesWith(forms("body"))).toEqual(["sluice.payload"]);
+    expect(await tablesWith(database.pool, forms("body"))).toEqual(["sluice.payload"]);
   });
 
   it("holds no signing secret that can be read, anywhere", async () => {
-    expect(await tablesWith(forms("secret"))).toEqual([]);
+    expect(await tablesWith(database.pool, forms("secret"))).toEqual([]);
   });
 
   it("holds no response header that nobody asked for", async () => {
-    expect(await tablesWith(forms("responseHeader"))).toEqual([]);
+    expect(await tablesWith(database.pool, forms("responseHeader"))).toEqual([]);
   });
 
   it("holds a response body only in the attempt's bounded column, and no URL but in the destination", async () => {
-    expect(await tablesWith(forms("responseBody"))).toEqual(["sluice.attempt"]);
+    expect(await tablesWith(database.pool, forms("responseBody"))).toEqual(["sluice.attempt"]);
     const { rows } = await database.pool.query<{ n: number }>(
       "SELECT count(*)::integer AS n FROM sluice.attempt a WHERE (to_jsonb(a) - 'response_body')::text ~ 'marker-in|6d61726b65722d696e'",
     );
     expect(rows[0]?.n).toBe(0);
-    expect(await tablesWith(forms("url"))).toEqual(["sluice.destination"]);
+    expect(await tablesWith(database.pool, forms("url"))).toEqual(["sluice.destination"]);
   });
 });

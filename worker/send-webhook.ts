@@ -11,7 +11,8 @@ import type { DatabaseClock } from "./clock.ts";
 import type { CutOff } from "./cut-off.ts";
 import type { SendPlan } from "./destinations.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
-import { requestHeaders } from "./request.ts";
+import { requestHeaders, whatCannotBeSent } from "./request.ts";
+import type { Timers } from "./timers.ts";
 
 export interface Attempt {
   readonly outcome: Outcome;
@@ -23,7 +24,8 @@ export interface Attempt {
 }
 
 export interface SendContext {
-  readonly client: Dispatcher;
+  readonly client: Pick<Dispatcher, "dispatch">;
+  readonly timers?: Timers;
   readonly clock: DatabaseClock;
   readonly region: Region;
   /** Cuts requests off when a stop has waited long enough. */
@@ -53,21 +55,32 @@ export async function sendWebhook(
       deadlineMs: policy.requestDeadlineMs,
     },
     context.stop,
+    context.timers,
   );
   const durationMs = Math.max(0, Math.round(context.clock.monotonicMs() - begunAt));
   return {
     outcome: toOutcome(result, durationMs),
     startedMs,
     durationMs,
-    contentType: result.kind === "response" ? result.contentType : null,
+    contentType: result.kind === "response" ? contentTypeOf(result) : null,
   };
+}
+
+/** As it came, with a word about the body's encoding where that needs one. */
+function contentTypeOf({
+  contentType,
+  bodyNote,
+}: Extract<ExchangeResult, { kind: "response" }>): string | null {
+  return bodyNote === null ? contentType : `${contentType ?? "no content type"} (${bodyNote})`;
 }
 
 function whatForbids(delivery: ClaimedDelivery, plan: SendPlan): Outcome | null {
   if (delivery.body === null) return { kind: "payload_erased" };
   if (plan.configError !== null) return { kind: "config_error", detail: plan.configError };
+  if (plan.blockedAddress !== null) return { kind: "blocked", address: plan.blockedAddress };
   if (plan.badUrl !== null) return { kind: "bad_destination", detail: plan.badUrl };
-  return null;
+  const unsendable = whatCannotBeSent(delivery);
+  return unsendable === null ? null : { kind: "config_error", detail: unsendable };
 }
 
 function toOutcome(result: ExchangeResult, durationMs: number): Outcome {
@@ -83,11 +96,19 @@ function toOutcome(result: ExchangeResult, durationMs: number): Outcome {
         bodyTruncated: result.truncated,
       };
     case "network":
-      return { kind: "network", code: result.code, phase: result.phase, durationMs };
+      return {
+        kind: "network",
+        code: result.code,
+        phase: result.phase,
+        durationMs,
+        keptConnection: result.keptConnection,
+      };
     case "timeout":
       return { kind: "timeout", phase: result.phase, durationMs };
     case "shutdown":
       return { kind: "shutdown", durationMs };
+    case "blocked":
+      return { kind: "blocked", address: result.address };
     case "unsendable":
       return { kind: "config_error", detail: result.detail };
   }

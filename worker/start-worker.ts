@@ -6,43 +6,32 @@ import { randomBytes as systemRandomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Pool } from "pg";
 import { createPool } from "#db/pool.ts";
-import { readPolicies } from "#db/queue/configuration.ts";
-import { nextDue } from "#db/queue/discover.ts";
 import { withQueueSession } from "#db/queue/session.ts";
-import { writeWakeJob } from "#db/queue/wake-job.ts";
-import { registerWorker, removeWorker } from "#db/queue/worker-process.ts";
+import { postgresStore } from "#db/queue/store.ts";
+import { registerWorker } from "#db/queue/worker-process.ts";
 import { assertRegion } from "#db/regions.ts";
-import { SERVICE_CLASSES, type ServiceClass } from "#domain/delivery.ts";
+import { assertKeysFor } from "#db/secrets-rekey.ts";
 import { uuidV7 } from "#domain/ids.ts";
-import { resolvePolicy } from "#domain/policy.ts";
-import { DatabaseClock } from "./clock.ts";
+import { CONTROLS_TOPIC } from "#domain/wake.ts";
+import { choresOf } from "./chores.ts";
 import type { WorkerSettings } from "./config.ts";
-import { CutOff } from "./cut-off.ts";
-import { START_MS } from "./deliver.ts";
-import { DestinationCache } from "./destinations.ts";
-import { Discovery } from "./discovery.ts";
-import { Dispatch } from "./dispatch.ts";
+import { createEngine, type EnginePorts } from "./engine.ts";
 import { createHttpClient } from "./exchange.ts";
-import { FinishBatcher } from "./finish-batcher.ts";
 import { type HealthFacts, startHealth } from "./health.ts";
-import { InFlight, type InFlightKey } from "./in-flight.ts";
-import { LaneBook } from "./lane-book.ts";
-import { LimitsCache } from "./limits-cache.ts";
 import { createLog, type Logger } from "./log.ts";
 import type { WorkerParts } from "./parts.ts";
 import { createRandomBytes } from "./random-bytes.ts";
+import { stopInOrder } from "./stop-worker.ts";
 import { type ExtraTask, Supervisor } from "./supervisor.ts";
-import { startUpkeep, type Upkeep } from "./upkeep.ts";
-import { DueTimer, HintListener, WakeSignal } from "./wake.ts";
+import { systemTimers } from "./timers.ts";
+import { startUpkeep } from "./upkeep.ts";
+import { HintListener } from "./wake.ts";
 
 const VERSION = "0.1.0";
 const POOL_MAX = 12;
 const STATEMENT_TIMEOUT_MS = 20_000;
 /** Longer than the server's own limit, so that it speaks only when the connection is dead. */
 const QUERY_TIMEOUT_MS = 25_000;
-const CLAIM_OWNER = "sluice";
-/** After the cut-off, how long outcomes may take to be recorded before the rest is left to the leases. */
-const FLUSH_MS = 5_000;
 
 export interface RunningWorker {
   readonly id: string;
@@ -76,6 +65,7 @@ export async function startWorker(
   });
   try {
     await assertRegion(pool, settings.region);
+    await assertKeysFor(pool, settings.keyring);
     return await assemble(settings, extras.tasks ?? [], id, log, pool);
   } catch (error) {
     await pool.end().catch(() => undefined);
@@ -90,8 +80,8 @@ async function assemble(
   log: Logger,
   pool: Pool,
 ): Promise<RunningWorker> {
-  const cutOff = new CutOff();
-  const { parts, dispatch, batcher } = await makeEngine(settings, id, log, pool, cutOff);
+  const engine = await createEngine({ ...settings, workerId: id }, systemPorts(pool, log, settings));
+  const { parts, dispatch } = engine;
   const supervisor = new Supervisor(pool, () => dispatch.jobRan(), tasks, log);
   await supervisor.install();
   await registerWorker(pool, {
@@ -105,11 +95,12 @@ async function assemble(
   const listener = new HintListener(
     settings.directConnectionString,
     `sluice-worker-${settings.region}-hints`,
-    () => parts.wake.raise(true),
+    (topic) => hear(parts, topic),
     log,
   );
   let stopping: Promise<void> | null = null;
-  const upkeep = startUpkeep(parts, settings.probeMs);
+  const chores = choresOf(pool, settings.region, id, settings.switches, log);
+  const upkeep = startUpkeep(parts, settings.probeMs, chores);
   const facts = (): HealthFacts => ({
     region: settings.region,
     workerId: id,
@@ -129,134 +120,43 @@ async function assemble(
     "worker started",
   );
 
-  const running: Running = {
-    settings,
-    parts,
-    dispatch,
-    batcher,
-    supervisor,
-    listener,
-    upkeep,
-    health,
-    turning,
-    cutOff,
-  };
   return {
     id,
     healthPort: health?.port ?? null,
     stop: () => {
-      stopping ??= stopInOrder(running);
+      stopping ??= stopInOrder({
+        engine,
+        upkeep,
+        wakers: [() => supervisor.stop(), () => listener.close()],
+        turning,
+        drainMs: settings.drainMs,
+        close: async () => {
+          await health?.close();
+          await pool.end().catch(() => undefined);
+        },
+      });
       return stopping;
     },
   };
 }
 
-interface Running {
-  readonly settings: WorkerSettings;
-  readonly parts: WorkerParts;
-  readonly dispatch: Dispatch;
-  readonly batcher: FinishBatcher;
-  readonly supervisor: Supervisor;
-  readonly listener: HintListener;
-  readonly upkeep: Upkeep;
-  readonly health: { close(): Promise<void> } | null;
-  readonly turning: Promise<void>;
-  readonly cutOff: CutOff;
+/** A hint: new work, or a control that changed what the caches say. */
+function hear(parts: WorkerParts, topic: string): void {
+  if (topic === CONTROLS_TOPIC) {
+    parts.limits.forget();
+    parts.book.askAgain();
+  }
+  parts.wake.raise(true);
 }
 
-/** The parts of dispatching, connected, before anything runs. */
-async function makeEngine(
-  settings: WorkerSettings,
-  id: string,
-  log: Logger,
-  pool: Pool,
-  cutOff: CutOff,
-): Promise<{ parts: WorkerParts; dispatch: Dispatch; batcher: FinishBatcher }> {
-  const clock = new DatabaseClock(() => performance.now());
-  clock.sync((await nextDue(pool)).nowMs);
-  const policies = await readPolicies(pool);
-  const lease = leaseOf(policies);
-  const wake = new WakeSignal();
-  const book = new LaneBook();
-  const parts: WorkerParts = {
-    region: settings.region,
-    workerId: id,
-    owner: CLAIM_OWNER,
-    ...lease,
-    pool,
-    clock,
+/** The world as a process has it. */
+function systemPorts(pool: Pool, log: Logger, { sendingRules }: WorkerSettings): EnginePorts {
+  return {
+    store: postgresStore(pool),
+    timers: systemTimers,
     random: Math.random,
     randomBytes: createRandomBytes(),
-    http: createHttpClient(lease.leaseMs - lease.leaseMarginMs),
-    inFlight: new InFlight(settings.slots, (key) => onFree(key)),
-    book,
-    limits: new LimitsCache(),
-    destinations: new DestinationCache(settings.keyring),
-    wake,
-    dueTimer: new DueTimer(
-      () => clock.nowMs(),
-      () => wake.raise(true),
-    ),
+    http: (connectTimeoutMs) => createHttpClient(connectTimeoutMs, { rules: sendingRules }),
     log,
-    switches: settings.switches,
-    cutOff,
   };
-  parts.destinations.usePolicies(policies);
-  const discovery = new Discovery(pool, clock, book);
-  const batcher = new FinishBatcher(pool, log);
-  const dispatch = new Dispatch(parts, discovery, batcher);
-  const onFree = (key: InFlightKey) => dispatch.slotFreed(book.freed(key.destinationId));
-  return { parts, dispatch, batcher };
-}
-
-async function stopInOrder(running: Running): Promise<void> {
-  const { parts, settings } = running;
-  const { log, pool } = parts;
-  log.info({ event: "stopping", inFlight: parts.inFlight.size }, "worker stops");
-  parts.dueTimer.clear();
-  running.dispatch.stop();
-  await Promise.all([
-    running.upkeep.quiet(),
-    running.supervisor.stop(),
-    running.listener.close(),
-    running.turning,
-  ]);
-  await drain(parts, settings.drainMs, running.cutOff);
-  running.batcher.giveUp();
-  // Others find what is due without waiting for their probe.
-  await writeWakeJob(pool, settings.region, parts.clock.nowMs()).catch(() => undefined);
-  await running.upkeep.stop();
-  await removeWorker(pool, parts.workerId).catch(() => undefined);
-  await parts.http.close().catch(() => undefined);
-  await running.health?.close();
-  await pool.end().catch(() => undefined);
-  log.info({ event: "stopped" }, "worker stopped");
-  log.flush();
-}
-
-/** Waits for requests in flight, then cuts them off, then for their outcomes to be recorded. */
-async function drain(parts: WorkerParts, drainMs: number, cutOff: CutOff): Promise<void> {
-  const idle = parts.inFlight.whenIdle().then(() => true);
-  if (await Promise.race([idle, after(drainMs)])) return;
-  parts.log.warn({ event: "cut_off", inFlight: parts.inFlight.size }, "requests in flight are cut off");
-  cutOff.now();
-  await Promise.race([idle, after(FLUSH_MS)]);
-}
-
-function after(ms: number): Promise<false> {
-  return new Promise((resolve) => {
-    setTimeout(() => resolve(false), ms).unref();
-  });
-}
-
-function leaseOf(policies: ReadonlyMap<ServiceClass, unknown>): { leaseMs: number; leaseMarginMs: number } {
-  // resolvePolicy refuses a lease that is shorter than deadline and margin, so a bad one ends the start here.
-  const resolved = SERVICE_CLASSES.map((serviceClass) =>
-    resolvePolicy(serviceClass, policies.get(serviceClass)),
-  );
-  const leaseMarginMs = Math.max(...resolved.map((policy) => policy.leaseMarginMs));
-  const deadlineMs = Math.max(...resolved.map((policy) => policy.requestDeadlineMs));
-  // One lease for all classes. Without room for the start, every row of a policy without slack would be released unsent.
-  const neededMs = deadlineMs + leaseMarginMs + START_MS;
-  return { leaseMs: Math.max(neededMs, ...resolved.map((policy) => policy.leaseMs)), leaseMarginMs };
 }

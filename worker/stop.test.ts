@@ -103,6 +103,14 @@ describe("a stop under load", () => {
     },
   );
 
+  it("ends at once, with exit code 0, also while its channel to the process that started it is open", async () => {
+    const worker = await spawnHere({}, { ipc: true });
+    const { code, tookMs } = await endBy(worker, "SIGTERM");
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(GRACE_MS / 2);
+    await nothingIsLeft();
+  });
+
   it("ends when the process that started it is gone", async () => {
     const worker = await spawnHere({}, { ipc: true });
     worker.disconnect();

@@ -5,6 +5,7 @@ import { createPool } from "#db/pool.ts";
 import { DISPATCH_TASK } from "#db/queue/wake-job.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
+import { startProxy } from "#tests/support/worker-proxy.ts";
 import { terminateSessions } from "#tests/support/worker-rows/sql.ts";
 import { type CapturedLog, captureLog } from "#tests/support/worker-run.ts";
 import { type ExtraTask, Supervisor } from "./supervisor.ts";
@@ -34,9 +35,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-function supervisor(tasks: readonly ExtraTask[] = []): Supervisor {
+function supervisor(tasks: readonly ExtraTask[] = [], on: Pool = pool): Supervisor {
   const made = new Supervisor(
-    pool,
+    on,
     () => {
       dispatched += 1;
     },
@@ -46,6 +47,8 @@ function supervisor(tasks: readonly ExtraTask[] = []): Supervisor {
   supervisors.push(made);
   return made;
 }
+
+const events = () => captured.lines().map(({ event }) => event);
 
 const addJob = (identifier: string) =>
   database.pool.query("SELECT graphile_worker.add_job($1, '{}'::json)", [identifier]);
@@ -107,6 +110,31 @@ describe("Supervisor", () => {
       await terminateSessions(database.pool, "supervisor-test");
       await addJob(DISPATCH_TASK);
       await waitFor(() => dispatched === round, { timeoutMs: LONG_MS });
+    }
+  });
+
+  it("fault 49: does not live on with a look-up of its tasks that failed: a new runner takes its place at once", async () => {
+    const proxy = await startProxy(database.connectionString);
+    const own = createPool({
+      connectionString: proxy.connectionString,
+      max: 6,
+      applicationName: "stuck-test",
+    });
+    const mine = supervisor([], own);
+    try {
+      await mine.install();
+      const lost = proxy.loseAnswerTo("_private_tasks as tasks (identifier)");
+      mine.start();
+      await lost;
+      await waitFor(() => events().includes("runner_stuck"), { timeoutMs: LONG_MS });
+      await addJob(DISPATCH_TASK);
+      await waitFor(() => dispatched === 1, { timeoutMs: LONG_MS });
+      // Not the watchdog, which looks for work that stays undone.
+      expect(events()).not.toContain("runner_silent");
+    } finally {
+      await mine.stop();
+      await own.end();
+      await proxy.close();
     }
   });
 

@@ -3,7 +3,15 @@
  * started with backoff. The dispatch job only wakes the dispatcher and returns, so graphile's own job locks (4 hours
  * after a kill) never matter. No named queue and no localQueue may be used.
  */
-import { Logger as GraphileLogger, type Runner, run, runMigrations, type Task } from "graphile-worker";
+import { EventEmitter } from "node:events";
+import {
+  Logger as GraphileLogger,
+  type Runner,
+  run,
+  runMigrations,
+  type Task,
+  type WorkerEvents,
+} from "graphile-worker";
 import type { Pool } from "pg";
 import { DISPATCH_TASK, isWakeJobOverdue } from "#db/queue/wake-job.ts";
 import type { Logger } from "./log.ts";
@@ -80,8 +88,11 @@ export class Supervisor {
     let backoffMs = FIRST_BACKOFF_MS;
     while (!this.#stopping) {
       const begunAt = performance.now();
+      const events: WorkerEvents = new EventEmitter();
+      const stuck = this.#stuck(events);
       try {
         this.#runner = await run({
+          events,
           pgPool: this.#pool,
           taskList: this.#tasks,
           crontab: this.#crontab,
@@ -93,7 +104,7 @@ export class Supervisor {
         });
         // Told to stop while this one was starting: there was nothing to stop yet.
         if (this.#stopping) await this.#runner.stop();
-        await Promise.race([this.#runner.promise, this.#silence(this.#runner.promise)]);
+        await Promise.race([this.#runner.promise, stuck, this.#silence(this.#runner.promise)]);
       } catch (error) {
         if (!this.#stopping)
           this.#log.warn({ event: "runner_failed", error: String(error) }, "graphile-worker's runner failed");
@@ -111,8 +122,24 @@ export class Supervisor {
   }
 
   /**
-   * Resolves when the runner lives but fetches nothing: connections that were ended while its workers asked for them
-   * can leave it waiting for ever. The old one is told to stop and not waited for.
+   * Resolves when the runner can never fetch again. graphile-worker looks its tasks up once for each runner and keeps the
+   * promise: when the connection breaks in that moment, every later fetch fails with that same error, for ever. A look-up
+   * that is repeated gives an error of its own each time, so the same object twice is the sign. The old runner is told to
+   * stop and not waited for.
+   */
+  async #stuck(events: WorkerEvents): Promise<void> {
+    const error = await sameErrorTwice(events);
+    if (this.#stopping) return;
+    this.#log.warn(
+      { event: "runner_stuck", error: String(error) },
+      "graphile-worker's runner keeps a failed look-up of its tasks",
+    );
+    void this.#runner?.stop().catch(() => undefined);
+  }
+
+  /**
+   * A net for what nobody thought of: resolves when the runner lives but fetches nothing, by a wake-up that is due and
+   * stays. The old one is told to stop and not waited for.
    */
   async #silence(ended: Promise<void>): Promise<void> {
     let over = false;
@@ -139,4 +166,17 @@ export class Supervisor {
       };
     });
   }
+}
+
+/** Resolves a moment after the second fetch that failed with one and the same error object. */
+function sameErrorTwice(events: WorkerEvents): Promise<object> {
+  const seen = new WeakSet<object>();
+  return new Promise((resolve) => {
+    events.on("worker:getJob:error", ({ error }) => {
+      if (typeof error !== "object" || error === null) return;
+      // All of its workers hear of it now, one after the other; stopped in between, the rest would end with the error.
+      if (seen.has(error)) setImmediate(resolve, error);
+      seen.add(error);
+    });
+  });
 }

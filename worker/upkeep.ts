@@ -1,28 +1,20 @@
 /**
- * The repeated work of a process beside sending: heartbeat, reconciler, probe, policies, sampling, retention. Each is
- * safe in any number of processes at once. None of it may decide what becomes of an attempt.
+ * The repeated work of a process beside sending: heartbeat, reconciler, probe, policies, and the chores it is given.
+ * Each is safe in any number of processes at once. None of it may decide what becomes of an attempt.
  */
-import { readPolicies } from "#db/queue/configuration.ts";
-import { cancelDeleted, MAX_RECONCILE_ROWS, returnExpiredLeases } from "#db/queue/reconcile.ts";
-import { applyRetention } from "#db/queue/retention.ts";
-import {
-  noteFailedSample,
-  rollUpAttempts,
-  SAMPLE_EVERY_MS,
-  type SampleScope,
-  sampleQueueAge,
-} from "#db/queue/sample-queue-age.ts";
-import { restoreWakeJob } from "#db/queue/wake-job.ts";
-import { heartbeat } from "#db/queue/worker-process.ts";
+import { MAX_RECONCILE_ROWS } from "#db/queue/reconcile.ts";
+import type { Chore } from "./chores.ts";
 import type { WorkerParts } from "./parts.ts";
 import { Repeat } from "./repeat.ts";
+import { reportHealth } from "./report-health.ts";
 
 const HEARTBEAT_MS = 1_000;
 const RECONCILE_MS = 1_000;
 const POLICIES_MS = 1_000;
-const ROLL_UP_MS = 10_000;
-const RETENTION_MS = 600_000;
-const RETENTION_FIRST_MS = 5_000;
+/** A changed limit counts within a second, also where no hint tells of it. */
+const LIMITS_MS = 400;
+/** What was seen of destinations is told this often. */
+const HEALTH_MS = 250;
 /** The wake-up job is put back when something has been due for this long and there is none. */
 const DUE_WITHOUT_JOB_MS = 1_000;
 /** Passes of the reconciler in one run, so that a region that lost many leases has them back within seconds. */
@@ -36,22 +28,25 @@ export interface Upkeep {
   stop(): Promise<void>;
 }
 
-export function startUpkeep(parts: WorkerParts, probeMs: number): Upkeep {
-  const { pool, log, clock, switches } = parts;
+export function startUpkeep(parts: WorkerParts, probeMs: number, chores: readonly Chore[]): Upkeep {
+  const { store, log, clock, switches } = parts;
   let state: "running" | "stopping" = "running";
   const repeat = (name: string, everyMs: number, work: () => Promise<void>) =>
-    new Repeat(name, everyMs, work, log, () => clock.monotonicMs());
+    new Repeat(name, everyMs, work, log, () => clock.monotonicMs(), parts.timers);
 
   const beat = repeat("heartbeat", HEARTBEAT_MS, async () => {
-    const nowMs = await heartbeat(pool, { id: parts.workerId, inFlight: parts.inFlight.size, state });
-    if (nowMs !== null) clock.sync(nowMs);
+    const askedAt = clock.monotonicMs();
+    const nowMs = await store.heartbeat({ id: parts.workerId, inFlight: parts.inFlight.size, state });
+    if (nowMs !== null) clock.sync(nowMs, askedAt);
   });
   const policies = repeat("policies", POLICIES_MS, async () =>
-    parts.destinations.usePolicies(await readPolicies(pool)),
+    parts.destinations.usePolicies(await store.readPolicies()),
   );
-  const others = [policies];
+  const limits = repeat("limits", LIMITS_MS, () => followLimits(parts));
+  const health = repeat("health", HEALTH_MS, () => reportHealth(parts));
+  const others = [policies, limits, health];
   beat.start(0);
-  policies.start();
+  for (const item of others) item.start();
 
   const add = (on: boolean, item: Repeat, firstAfterMs?: number) => {
     if (!on) return;
@@ -66,23 +61,7 @@ export function startUpkeep(parts: WorkerParts, probeMs: number): Upkeep {
     switches.reconciler,
     repeat("reconciler", RECONCILE_MS, () => reconcile(parts)),
   );
-  for (const scope of ["class", "tenant"] as const) {
-    // Twice as often as the samples, so that none is missed; the database keeps one for each moment.
-    add(
-      switches.sampler,
-      repeat(`sample-${scope}`, SAMPLE_EVERY_MS[scope] / 2, () => sample(parts, scope)),
-      0,
-    );
-  }
-  add(
-    switches.sampler,
-    repeat("roll-up", ROLL_UP_MS, () => rollUpAttempts(pool)),
-  );
-  add(
-    switches.retention,
-    repeat("retention", RETENTION_MS, () => retain(parts)),
-    RETENTION_FIRST_MS,
-  );
+  for (const chore of chores) add(true, repeat(chore.name, chore.everyMs, chore.work), chore.firstAfterMs);
 
   return {
     lastHeartbeatMs: () => (beat.lastOkAt === null ? null : clock.monotonicMs() - beat.lastOkAt),
@@ -94,10 +73,18 @@ export function startUpkeep(parts: WorkerParts, probeMs: number): Upkeep {
   };
 }
 
+/** Lanes whose destination has other limits now are asked about again. */
+async function followLimits({ limits, book, wake, store, clock }: WorkerParts): Promise<void> {
+  const changed = await limits.follow(store, clock.nowMs());
+  if (changed.length === 0) return;
+  book.askAgain(changed);
+  wake.raise(false);
+}
+
 async function reconcile(parts: WorkerParts): Promise<void> {
-  const { pool, log, region } = parts;
+  const { store, log, region } = parts;
   for (let pass = 0; pass < MAX_RECONCILE_PASSES; pass++) {
-    const expired = await returnExpiredLeases(pool);
+    const expired = await store.returnExpiredLeases();
     const total = expired.returned + expired.dead;
     if (total > 0) {
       log.warn({ event: "leases_expired", ...expired }, "expired leases were taken back");
@@ -105,32 +92,10 @@ async function reconcile(parts: WorkerParts): Promise<void> {
     }
     if (total < MAX_RECONCILE_ROWS) break;
   }
-  const cancelled = await cancelDeleted(pool);
+  const cancelled = await store.cancelDeleted();
   if (cancelled > 0)
     log.info({ event: "cancelled", cancelled }, "deliveries of deleted destinations were cancelled");
-  if (await restoreWakeJob(pool, region, DUE_WITHOUT_JOB_MS)) {
+  if (await store.restoreWakeJob(region, DUE_WITHOUT_JOB_MS)) {
     log.debug({ event: "wake_job_restored" }, "something is due and there was no wake-up job");
-  }
-}
-
-async function sample(parts: WorkerParts, scope: SampleScope): Promise<void> {
-  try {
-    await sampleQueueAge(parts.pool, scope);
-  } catch (error) {
-    await noteFailedSample(parts.pool, parts.region, scope, String(error)).catch(() => undefined);
-    throw error;
-  }
-}
-
-async function retain(parts: WorkerParts): Promise<void> {
-  const result = await applyRetention(parts.pool);
-  if (result.created.length + result.dropped.length + result.removedRows > 0) {
-    parts.log.info({ event: "retention", ...result }, "retention ran");
-  }
-  if (result.defaultInUse.length > 0) {
-    parts.log.error(
-      { event: "default_partition_in_use", partitions: result.defaultInUse },
-      "rows fell outside all daily partitions",
-    );
   }
 }

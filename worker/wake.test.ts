@@ -1,10 +1,11 @@
 /** What makes a planner look: raises merge, no timer overflows, a lost hint connection comes back by itself. */
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { WAKE_CHANNEL } from "#domain/wake.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { terminateSessions } from "#tests/support/worker-rows/sql.ts";
 import { captureLog } from "#tests/support/worker-run.ts";
-import { DueTimer, HintListener, MAX_TIMER_MS, WAKE_CHANNEL, WakeSignal } from "./wake.ts";
+import { DueTimer, HintListener, MAX_TIMER_MS, WakeSignal } from "./wake.ts";
 
 describe("WakeSignal", () => {
   it("is seen once however often it is raised, and is fresh when one of the raises was", async () => {

@@ -3,10 +3,10 @@
  * at most; none of them may carry a delivery or decide anything. No sleep is longer than MAX_TIMER_MS.
  */
 import { Client } from "pg";
+import { CONTROLS_TOPIC, WAKE_CHANNEL } from "#domain/wake.ts";
 import type { Logger } from "./log.ts";
+import { systemTimers, type Timer, type Timers } from "./timers.ts";
 
-/** Channel on which the outbox's hint is heard. */
-export const WAKE_CHANNEL = "sluice_wake";
 /** Longest single timer: a longer wait is taken in steps, since timers over 2^31-1 ms fire at once. */
 export const MAX_TIMER_MS = 60_000;
 const RECONNECT_MS = 1_000;
@@ -42,14 +42,16 @@ export class WakeSignal {
 
 /** One timer at the earliest of the moments it was told of. */
 export class DueTimer {
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
   #atMs = Number.POSITIVE_INFINITY;
   readonly #nowMs: () => number;
   readonly #fire: () => void;
+  readonly #timers: Timers;
 
-  constructor(nowMs: () => number, fire: () => void) {
+  constructor(nowMs: () => number, fire: () => void, timers: Timers = systemTimers) {
     this.#nowMs = nowMs;
     this.#fire = fire;
+    this.#timers = timers;
   }
 
   /** Fires at `atMs` (database time), unless an earlier moment stands. */
@@ -58,14 +60,14 @@ export class DueTimer {
     this.clear();
     this.#atMs = atMs;
     const waitMs = Math.min(Math.max(0, Math.ceil(atMs - this.#nowMs())), MAX_TIMER_MS);
-    this.#timer = setTimeout(() => {
+    this.#timer = this.#timers.set(() => {
       this.#timer = null;
       this.#fire();
     }, waitMs);
   }
 
   clear(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) this.#timers.clear(this.#timer);
     this.#timer = null;
     this.#atMs = Number.POSITIVE_INFINITY;
   }
@@ -78,10 +80,16 @@ export class HintListener {
   #closed = false;
   readonly #connectionString: string;
   readonly #applicationName: string;
-  readonly #onHint: () => void;
+  readonly #onHint: (topic: string) => void;
   readonly #log: Logger;
 
-  constructor(connectionString: string, applicationName: string, onHint: () => void, log: Logger) {
+  /** @param onHint hears the hint's topic: "" for new work, CONTROLS_TOPIC for a changed control */
+  constructor(
+    connectionString: string,
+    applicationName: string,
+    onHint: (topic: string) => void,
+    log: Logger,
+  ) {
     this.#connectionString = connectionString;
     this.#applicationName = applicationName;
     this.#onHint = onHint;
@@ -97,14 +105,14 @@ export class HintListener {
       keepAlive: true,
     });
     this.#client = client;
-    client.on("notification", () => this.#onHint());
+    client.on("notification", ({ payload }) => this.#onHint(payload ?? ""));
     client.on("error", () => this.#lost(client));
     client.on("end", () => this.#lost(client));
     try {
       await client.connect();
       await client.query(`LISTEN ${WAKE_CHANNEL}`);
       // Whatever was hinted while nobody listened.
-      this.#onHint();
+      this.#onHint(CONTROLS_TOPIC);
     } catch {
       this.#lost(client);
     }

@@ -1,8 +1,9 @@
-/** CPU time of this process and of a Postgres server with its children. Linux only for the latter; null elsewhere. */
+/** CPU time and memory of this process, of others, and of a Postgres server with its children. Linux only; null elsewhere. */
 import { readdirSync, readFileSync } from "node:fs";
 
 const TICKS_PER_SECOND = 100;
 const MS_PER_TICK = 1_000 / TICKS_PER_SECOND;
+const BYTES_PER_KIB = 1_024;
 
 export interface CpuReading {
   readonly nodeMs: number;
@@ -17,8 +18,24 @@ export function readCpu(postgresPid: number | null): CpuReading {
   };
 }
 
+/** User and system time of one process, in milliseconds. */
+export function processCpuMs(pid: number): number | null {
+  const stat = readStat(String(pid));
+  return stat === null ? null : stat.own * MS_PER_TICK;
+}
+
+/** Memory of a process that lies in RAM, in bytes. */
+export function residentBytes(pid: number): number | null {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kib === undefined ? null : Number(kib) * BYTES_PER_KIB;
+  } catch {
+    return null;
+  }
+}
+
 /** User and system time of the process, of its children now and of those it has waited for. */
-function treeCpuMs(pid: number): number | null {
+export function treeCpuMs(pid: number): number | null {
   try {
     let ticks = 0;
     for (const name of readdirSync("/proc")) {

@@ -17,6 +17,9 @@ import {
   startServer,
 } from "#scripts/lib/embedded-postgres.ts";
 import { givenDatabaseUrl } from "../config.ts";
+import { closeLater } from "./cleanup.ts";
+import { anyWorkerSession } from "./sql.ts";
+import { untilTrue } from "./wait.ts";
 
 export interface BenchDatabase {
   readonly url: string;
@@ -24,9 +27,15 @@ export interface BenchDatabase {
   /** For the CPU reading; null when the server is not ours. */
   readonly serverPid: number | null;
   readonly version: string;
+  /** An empty database of its own on the same server, for another queue. Goes with this one. */
+  makeSibling(name: string): Promise<string>;
+  /** A second region database on the same server. Goes with this one. */
+  openSecond(name: string): Promise<BenchDatabase>;
   close(): Promise<void>;
 }
 
+const POOL_MAX = 4;
+const CLOSE_TIMEOUT_MS = 3_000;
 /** Durable: what a commit promises is on disk. */
 const SETTINGS = {
   shared_buffers: "256MB",
@@ -35,30 +44,55 @@ const SETTINGS = {
   jit: "off",
 };
 
+interface Server {
+  readonly url: string;
+  readonly pid: number | null;
+}
+
+/** Its server, where it is ours, stops when everything is closed (cleanup.ts). */
 export async function openBenchDatabase(): Promise<BenchDatabase> {
-  const server = await openServer();
-  const name = `sluice_bench_${randomBytes(4).toString("hex")}`;
+  return await openOn(await openServer(), `sluice_bench_${randomBytes(4).toString("hex")}`);
+}
+
+/** A migrated database of the given name, with all that is later made beside it. */
+async function openOn(server: Server, name: string): Promise<BenchDatabase> {
   await createDatabase(server.url, name);
   const url = withDatabase(server.url, name);
   await migrate({ connectionString: url, region: "us" });
-  const pool = createPool({ connectionString: url, max: 4, applicationName: "sluice-bench" });
+  const pool = createPool({ connectionString: url, max: POOL_MAX, applicationName: "sluice-bench" });
   const version = await pool.query<{ server_version: string }>("SHOW server_version");
+  const closers: (() => Promise<void>)[] = [];
   return {
     url,
     pool,
     serverPid: server.pid,
     version: version.rows[0]?.server_version ?? "unknown",
+    async makeSibling(suffix) {
+      const sibling = `${name}_${suffix}`;
+      await createDatabase(server.url, sibling);
+      closers.push(() => dropDatabase(server.url, sibling));
+      return withDatabase(server.url, sibling);
+    },
+    async openSecond(suffix) {
+      const second = await openOn(server, `${name}_${suffix}`);
+      closers.push(() => second.close());
+      return second;
+    },
     async close() {
+      // A stopped worker's sessions may still be saying goodbye; cut off, each would say so in the log.
+      await untilTrue(async () => !(await anyWorkerSession(pool)), "sessions to end", CLOSE_TIMEOUT_MS).catch(
+        () => undefined,
+      );
       await pool.end();
+      for (const close of closers) await close();
       await dropDatabase(server.url, name);
-      await server.stop();
     },
   };
 }
 
-async function openServer(): Promise<{ url: string; pid: number | null; stop(): Promise<void> }> {
+async function openServer(): Promise<Server> {
   const given = givenDatabaseUrl();
-  if (given !== null) return { url: given, pid: null, stop: async () => {} };
+  if (given !== null) return { url: given, pid: null };
   const dataDir = mkdtempSync(path.join(tmpdir(), "sluice-bench-"));
   rmSync(dataDir, { recursive: true });
   const settings = {
@@ -69,13 +103,11 @@ async function openServer(): Promise<{ url: string; pid: number | null; stop(): 
   };
   await prepareDataDirectory(settings);
   const running = await startServer(settings);
-  return {
-    url: running.url,
-    pid: running.pid,
-    async stop() {
-      await running.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-      rmSync(`${dataDir}.log`, { force: true });
-    },
-  };
+  closeLater(async () => {
+    await running.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(`${dataDir}.log`, { force: true });
+    rmSync(`${dataDir}.ready`, { force: true });
+  });
+  return { url: running.url, pid: running.pid };
 }

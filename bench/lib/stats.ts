@@ -18,3 +18,19 @@ export function percentile(values: readonly number[], share: number): number {
 export function round(value: number, digits = 0): number {
   return Number(value.toFixed(digits));
 }
+
+/** Jain's index of fairness: 1 when all shares are equal, 1/n when one has everything. NaN for none. */
+export function jainIndex(shares: readonly number[]): number {
+  const sum = shares.reduce((total, share) => total + share, 0);
+  const squares = shares.reduce((total, share) => total + share * share, 0);
+  return (sum * sum) / (shares.length * squares);
+}
+
+/** The largest relative distance of a share from its part by weight, 0 when all have exactly theirs. */
+export function worstWeightError(shares: readonly number[], weights: readonly number[]): number {
+  const all = shares.reduce((total, share) => total + share, 0);
+  const weight = weights.reduce((total, each) => total + each, 0);
+  return Math.max(
+    ...shares.map((share, index) => Math.abs(share / ((all * (weights[index] ?? Number.NaN)) / weight) - 1)),
+  );
+}

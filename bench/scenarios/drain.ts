@@ -1,199 +1,142 @@
 /**
- * Drains deliveries that are all due at once, against a bare undici loop, interleaved round by round. Prints rates,
- * CPU for each delivery, and the ratio to the loop. Everything is checked at the receiver: a run that lost or doubled
- * a delivery has no number.
+ * Deliveries that are all due at once, drained by Sluice, by a bare undici loop and by other queues, interleaved. Each
+ * contender sends the same requests; its settings are the fastest of its candidates on this machine.
  */
-import { spawnReceiver } from "#demo/receiver/spawn.ts";
-import { ALL_ON } from "#worker/config.ts";
-import { createHttpClient } from "#worker/exchange.ts";
-import { startWorker } from "#worker/start-worker.ts";
 import type { BenchOptions } from "../config.ts";
-import { readCpu } from "../lib/cpu.ts";
-import { type BenchDatabase, openBenchDatabase } from "../lib/database.ts";
+import { BULL_CANDIDATES, createBull } from "../contenders/bullmq.ts";
+import { oneRun, tune } from "../contenders/contender.ts";
 import {
-  anyLeft,
-  BENCH_KEYRING,
-  BENCH_SECRET,
-  type BenchTenant,
-  clearRun,
-  fillDeliveries,
-  makeBenchTenant,
-  setDraining,
-} from "../lib/sql.ts";
-import { median, round } from "../lib/stats.ts";
-import { bareLoop } from "./bare-loop.ts";
+  createDefaultGraphile,
+  createRecordedGraphile,
+  createTunedGraphile,
+  GRAPHILE_CANDIDATES,
+} from "../contenders/graphile.ts";
+import { createLoop, LOOP_CONCURRENCIES } from "../contenders/loop.ts";
+import { BOSS_CANDIDATES, createBoss } from "../contenders/pg-boss.ts";
+import type { SendContext } from "../contenders/send.ts";
+import { createSluice } from "../contenders/sluice.ts";
+import { type Bench, sendContext, withBench } from "../lib/context.ts";
+import { machineFacts } from "../lib/machine.ts";
+import { installPeers } from "../lib/peers.ts";
+import { progress } from "../lib/progress.ts";
+import { findRedis, openRedis } from "../lib/redis.ts";
+import { atLeast, beside, type Goal, type Scenario, type ScenarioResult, skipped } from "../lib/scenario.ts";
+import { makeBenchTenant } from "../lib/sql.ts";
+import { compare, described, type Entry, ratio } from "./compare.ts";
 
-const CONCURRENCIES = [16, 32, 64, 128, 256];
-const CALIBRATION_REQUESTS = 5_000;
-const MAX_RUN_MS = 120_000;
-const POLL_MS = 10;
-const CONNECT_TIMEOUT_MS = 10_000;
-const MEASURED_KEYS = 2_000_000;
+/** Short drains that find the best settings. */
+const TUNING_DELIVERIES = 5_000;
+/** The slow contender gets fewer deliveries: its rate needs no more. */
+const SLOW_DELIVERIES = 2_000;
+const RECORDED = "graphile-recorded";
+const NO_REDIS = "there is no redis-server on this machine";
+const NO_PEERS = "run with --no-peers";
 
-interface DrainRun {
-  readonly perSecond: number;
-  readonly nodeMs: number;
-  readonly postgresMs: number | null;
-}
+const GOALS = {
+  loop: 0.45,
+  "graphile-tuned": 1.15,
+  "pg-boss": 1.3,
+  bullmq: 1.3,
+  "graphile-defaults": 8,
+} as const;
 
-type Receiver = Awaited<ReturnType<typeof spawnReceiver>>;
+export const drain: Scenario = {
+  name: "drain",
+  title: "20,000 deliveries, all due, to 1,000 destinations, beside a bare loop and other queues",
+  defaults: {},
+  run: (options) =>
+    withBench(0, async (bench) => {
+      const context = await sendContext(bench, options);
+      const { entries, missing } = await contenders(bench, context, options);
+      const rounds = await compare(entries, options.rounds, bench.receiver, bench.database.serverPid);
+      return report(bench, options, entries, rounds, missing);
+    }),
+};
 
-export async function drain(options: BenchOptions) {
-  const receiver = await spawnReceiver(["--records", "0", "--no-hash", "--keys", String(MEASURED_KEYS)]);
-  await tellSecrets(receiver, options.destinations);
-  const database = await openBenchDatabase();
-  const client = createHttpClient(CONNECT_TIMEOUT_MS);
-  try {
-    const body = jsonBody(options.bodyBytes);
-    const tenant = await makeBenchTenant(database.pool, receiver.url, options.destinations);
-    const loop = (requests: number, concurrency: number) =>
-      bareLoop({
-        client,
-        receiverUrl: receiver.url,
-        requests,
-        destinations: options.destinations,
-        body,
-        concurrency,
-      });
-    const concurrency = await bestConcurrency(loop);
-    // One unmeasured round of each warms code and caches.
-    await drainOnce(options, database, tenant, receiver, body);
-    const loops: number[] = [];
-    const runs: DrainRun[] = [];
-    for (let i = 0; i < options.rounds; i++) {
-      loops.push(await loop(options.deliveries, concurrency));
-      await receiver.client.reset();
-      runs.push(await drainOnce(options, database, tenant, receiver, body));
-    }
-    return report(options, database, concurrency, loops, runs);
-  } finally {
-    await client.close();
-    await database.close();
-    await receiver.stop();
+async function contenders(bench: Bench, context: SendContext, options: BenchOptions) {
+  const { database, receiver } = bench;
+  const entries: Entry[] = [];
+  const missing = new Map<string, string>();
+  const tuning = Math.min(TUNING_DELIVERIES, options.deliveries);
+  const add = (contender: Entry["contender"], deliveries = options.deliveries) => {
+    bench.defer(() => contender.close());
+    entries.push({ contender, deliveries });
+  };
+  const loop = createLoop(context);
+  progress("tuning: loop");
+  await oneRun(loop, tuning);
+  await tune(loop, LOOP_CONCURRENCIES, tuning);
+  add(loop);
+  const tenant = await makeBenchTenant(database.pool, receiver.url, options.destinations);
+  const sluice = createSluice(context, { database, tenant, receiver, slots: options.slots, clear: true });
+  // One unmeasured run warms code and caches.
+  await oneRun(sluice, options.deliveries);
+  add(sluice);
+  if (!options.peers) {
+    for (const name of ["graphile-tuned", "pg-boss", "bullmq", "graphile-defaults"])
+      missing.set(name, NO_PEERS);
+    return { entries, missing };
   }
-}
-
-/** The receiver checks each signature, as a real one has to, in the loop's rounds and in ours. */
-async function tellSecrets(receiver: Receiver, destinations: number): Promise<void> {
-  for (let n = 1; n <= destinations; n++)
-    await receiver.client.setSecret(`d${n}`, { secrets: [BENCH_SECRET] });
-}
-
-async function bestConcurrency(
-  loop: (requests: number, concurrency: number) => Promise<number>,
-): Promise<number> {
-  await loop(CALIBRATION_REQUESTS, 64);
-  let best = { concurrency: 1, rate: 0 };
-  for (const concurrency of CONCURRENCIES) {
-    const rate = await loop(CALIBRATION_REQUESTS, concurrency);
-    if (rate > best.rate) best = { concurrency, rate };
+  await installPeers();
+  const graphile = await createTunedGraphile(context, await database.makeSibling("graphile"));
+  progress("tuning: graphile-worker");
+  await tune(graphile, GRAPHILE_CANDIDATES, tuning);
+  add(graphile);
+  const recorded = await createRecordedGraphile(context, await database.makeSibling("recorded"));
+  progress("tuning: graphile-worker with records");
+  await tune(recorded, GRAPHILE_CANDIDATES, tuning);
+  add(recorded);
+  const boss = await createBoss(context, await database.makeSibling("boss"));
+  progress("tuning: pg-boss");
+  await tune(boss, BOSS_CANDIDATES, tuning);
+  add(boss);
+  const program = findRedis();
+  if (program === null) missing.set("bullmq", NO_REDIS);
+  else {
+    const redis = await openRedis(program);
+    bench.defer(() => redis.close());
+    const bull = await createBull(context, redis);
+    progress("tuning: bullmq");
+    await tune(bull, BULL_CANDIDATES, tuning);
+    add(bull);
   }
-  return best.concurrency;
-}
-
-async function drainOnce(
-  options: BenchOptions,
-  database: BenchDatabase,
-  tenant: BenchTenant,
-  receiver: Receiver,
-  body: Buffer,
-): Promise<DrainRun> {
-  const { pool } = database;
-  await clearRun(pool);
-  await fillDeliveries(pool, tenant, options.deliveries, body);
-  await pool.query("ANALYZE");
-  await setDraining(pool, true);
-  const before = await receiver.client.totals();
-  const worker = await startWorker({
-    region: "us",
-    connectionString: database.url,
-    directConnectionString: database.url,
-    keyring: BENCH_KEYRING,
-    slots: options.slots,
-    drainMs: CONNECT_TIMEOUT_MS,
-    probeMs: 250,
-    healthPort: null,
-    logLevel: "warn",
-    switches: ALL_ON,
-  });
-  try {
-    const cpu = readCpu(database.serverPid);
-    const begunAt = performance.now();
-    await setDraining(pool, false);
-    await untilDrained(pool, receiver, before.requests + options.deliveries, begunAt);
-    const tookMs = performance.now() - begunAt;
-    const after = readCpu(database.serverPid);
-    const totals = await receiver.client.totals();
-    check(options.deliveries, {
-      requests: totals.requests - before.requests,
-      effects: totals.effects - before.effects,
-      validSignatures: totals.validSignatures - before.validSignatures,
-    });
-    return {
-      perSecond: (options.deliveries / tookMs) * 1_000,
-      nodeMs: (after.nodeMs - cpu.nodeMs) / options.deliveries,
-      postgresMs:
-        after.postgresMs === null || cpu.postgresMs === null
-          ? null
-          : (after.postgresMs - cpu.postgresMs) / options.deliveries,
-    };
-  } finally {
-    await worker.stop();
-  }
-}
-
-/** The table is asked only at the end: looking for a live row among thousands of dead ones costs what is measured. */
-async function untilDrained(
-  pool: BenchDatabase["pool"],
-  receiver: Receiver,
-  requests: number,
-  begunAt: number,
-): Promise<void> {
-  const drained = async () => (await receiver.client.totals()).requests >= requests && !(await anyLeft(pool));
-  while (!(await drained())) {
-    if (performance.now() - begunAt > MAX_RUN_MS) throw new Error(`not drained after ${MAX_RUN_MS} ms`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
-
-/** @throws Error when a delivery was lost, doubled or badly signed: such a round has no number */
-function check(deliveries: number, seen: Readonly<Record<string, number>>): void {
-  for (const [what, count] of Object.entries(seen)) {
-    if (count !== deliveries)
-      throw new Error(`the receiver saw ${count} ${what} for ${deliveries} deliveries`);
-  }
-}
-
-function jsonBody(bytes: number): Buffer {
-  const frame = '{"data":""}';
-  return Buffer.from(`{"data":"${"x".repeat(Math.max(0, bytes - frame.length))}"}`);
+  const defaults = await createDefaultGraphile(context, await database.makeSibling("defaults"));
+  add(defaults, Math.min(SLOW_DELIVERIES, options.deliveries));
+  return { entries, missing };
 }
 
 function report(
+  { database }: Bench,
   options: BenchOptions,
-  database: BenchDatabase,
-  concurrency: number,
-  loops: readonly number[],
-  runs: readonly DrainRun[],
-) {
-  const postgres = runs.map((run) => run.postgresMs).filter((ms) => ms !== null);
+  entries: readonly Entry[],
+  rounds: Awaited<ReturnType<typeof compare>>,
+  missing: ReadonlyMap<string, string>,
+): ScenarioResult {
+  const goals: Goal[] = Object.entries(GOALS).map(([name, limit]) => {
+    const what = `drain rate divided by ${name}'s`;
+    const why = missing.get(name);
+    if (why !== undefined) return skipped({ atLeast: limit }, what, why);
+    return atLeast(what, ratio(rounds, "sluice", name), limit);
+  });
+  if (rounds.has(RECORDED)) {
+    // Like for like: with a row for each delivery and each attempt.
+    goals.push(beside(`drain rate divided by ${RECORDED}'s`, ratio(rounds, "sluice", RECORDED)));
+  }
+  for (const [name, why] of missing) progress(`${name}: skipped, ${why}`);
   return {
-    scenario: "drain",
-    deliveries: options.deliveries,
-    destinations: options.destinations,
-    bodyBytes: options.bodyBytes,
-    rounds: options.rounds,
-    postgres: database.version,
-    node: process.version,
-    deliveriesPerSecond: round(median(runs.map((run) => run.perSecond))),
-    loopPerSecond: round(median(loops)),
-    loopConcurrency: concurrency,
-    ratioToLoop: round(median(runs.map((run, index) => run.perSecond / (loops[index] ?? Number.NaN))), 3),
-    nodeCpuMsPerDelivery: round(median(runs.map((run) => run.nodeMs)), 3),
-    postgresCpuMsPerDelivery: postgres.length === 0 ? null : round(median(postgres), 3),
-    each: runs.map((run, index) => ({
-      sluice: round(run.perSecond),
-      loop: round(loops[index] ?? Number.NaN),
-    })),
+    goals,
+    facts: {
+      ratios: Object.fromEntries(
+        entries.map(({ contender: { name } }) => [name, ratio(rounds, "sluice", name)]),
+      ),
+      ratioToLoop: ratio(rounds, "sluice", "loop"),
+      deliveries: options.deliveries,
+      destinations: options.destinations,
+      bodyBytes: options.bodyBytes,
+      rounds: options.rounds,
+      ...machineFacts(database),
+      contenders: described(entries, rounds),
+      skipped: Object.fromEntries(missing),
+    },
   };
 }

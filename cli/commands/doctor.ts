@@ -4,6 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { pingDatabase } from "#db/admin.ts";
 import { createPool } from "#db/pool.ts";
+import { readPartitionHealth } from "#db/queue/partition-health.ts";
 import { assertRegion } from "#db/regions.ts";
 import { isSluiceError } from "#domain/errors.ts";
 import { REGIONS } from "#domain/region.ts";
@@ -50,6 +51,7 @@ function checks(): Check[] {
     files("console build", ".next/BUILD_ID", "run npm start once, it builds the console"),
     { name: "embedded postgres", look: async () => path.relative(ROOT, embeddedNativeDir()) },
     ...REGIONS.map((region) => ({ name: `database ${region}`, look: () => checkDatabase(region) })),
+    ...REGIONS.map((region) => ({ name: `partitions ${region}`, look: () => checkPartitions(region) })),
   ];
 }
 
@@ -65,6 +67,21 @@ async function checkDatabase(region: (typeof REGIONS)[number]): Promise<string> 
     await pool.end();
   }
   return `Postgres ${Math.floor(version / 10_000)} at ${new URL(connectionString).host}, region ${region}`;
+}
+
+/** Daily partitions and the nets below them: nothing shows their loss until a row fits nowhere. */
+async function checkPartitions(region: (typeof REGIONS)[number]): Promise<string> {
+  const urls = readCommandUrlsIfAny();
+  if (urls === null) return "none yet";
+  const pool = createPool({ connectionString: urls[region], max: 1, applicationName: "sluice-doctor" });
+  try {
+    await assertRegion(pool, region);
+    const { alarms, notes } = await readPartitionHealth(pool);
+    if (alarms.length > 0) throw new Error(alarms.join("; "));
+    return ["a day ahead and more, nets empty", ...notes].join("; ");
+  } finally {
+    await pool.end();
+  }
 }
 
 function reasonOf(error: unknown): string {

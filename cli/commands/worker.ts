@@ -32,7 +32,7 @@ exits at once). Needs DATABASE_URL_US or DATABASE_URL_EU and SLUICE_SECRET_KEYS.
 
   --region <us|eu>       the region of the database; another region's database is refused
   --health-port <port>   serve /healthz and /readyz on 127.0.0.1 (0 takes a free port)
-  --demo                 also run the demo's card-hold sweep`;
+  --demo                 also run the demo's card-hold sweep and its support desk`;
 
 async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
@@ -89,12 +89,13 @@ async function demoTasks(
   connectionString: string,
 ): Promise<{ tasks: ExtraTask[]; close(): Promise<void> }> {
   const { holdSweepTask } = await import("#demo/holds/task.ts");
+  const { supportTask } = await import("#demo/support/task.ts");
   const { createHinter, outboxStatementName } = await import("#outbox/index.ts");
   const pool = createPool({ connectionString, max: DEMO_POOL_MAX, applicationName: `sluice-demo-${region}` });
   const prisma = createPrisma(pool, { statementName: outboxStatementName });
   const hinter = createHinter({ connectionString });
   return {
-    tasks: [holdSweepTask(region, prisma, { hinter })],
+    tasks: [holdSweepTask(region, prisma, { hinter }), supportTask(region, prisma, { hinter })],
     async close() {
       await hinter.close();
       await prisma.$disconnect();

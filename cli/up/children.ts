@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RegionUrls } from "#db/config.ts";
 import { urlSetting } from "#db/config.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
-import { keySetting, type UpConfig } from "../config.ts";
+import { keySetting, localSendingSettings, type UpConfig } from "../config.ts";
 import { consoleEnvironment } from "../console-config.ts";
 import { type ChildSpec, type ManagedChild, manageChild } from "./child.ts";
 import { createChildOutput } from "./output.ts";
@@ -30,8 +30,8 @@ const READY_REQUEST_TIMEOUT_MS = 3_000;
 const WORKER_STOP_TIMEOUT_MS = 20_000;
 const SHORT_STOP_TIMEOUT_MS = 8_000;
 
-/** Stop order: work stops coming in, nobody looks any more, workers finish, the receiver they needed goes. */
-const STOP_ORDER = { traffic: 1, console: 2, worker: 3, receiver: 4 } as const;
+/** Stop order: work stops coming in, workers finish, then what they sent to goes (the console has a receiving endpoint too). */
+const STOP_ORDER = { traffic: 1, worker: 2, console: 3, receiver: 4 } as const;
 
 /**
  * Starts all children and waits until each is up; the traffic comes last, when there is somebody to serve it.
@@ -108,6 +108,9 @@ function webConsole({ config, urls }: StartOptions): PlannedChild {
       env: {
         ...bothUrls(urls),
         ...consoleEnvironment(config.ports.console, config.dataDir),
+        ...demoEnvironment(config),
+        // The support desk's customer receives here.
+        SLUICE_DEMO_ENDPOINT: "on",
         NODE_ENV: "production",
         NEXT_TELEMETRY_DISABLED: "1",
       },
@@ -136,9 +139,14 @@ export function bothUrls(urls: RegionUrls): Record<string, string> {
   return { DATABASE_URL_US: urls.us, DATABASE_URL_EU: urls.eu };
 }
 
-/** Where the demo's receiver is found and which key seals secrets, for seed, traffic and workers. */
+/** Where the demo's receivers are found, that they may be reached, and which key seals secrets, for seed, traffic, workers and console. */
 export function demoEnvironment({ dataDir, ports }: UpConfig): Record<string, string> {
-  return { SLUICE_RECEIVER_URL: `http://127.0.0.1:${ports.receiver}`, ...keySetting(dataDir) };
+  return {
+    SLUICE_RECEIVER_URL: `http://127.0.0.1:${ports.receiver}`,
+    SLUICE_SUPPORT_URL: `http://127.0.0.1:${ports.console}`,
+    ...keySetting(dataDir),
+    ...localSendingSettings(),
+  };
 }
 
 async function untilReady(child: ManagedChild, url: string | null): Promise<void> {

@@ -12,10 +12,19 @@ export const BLOCKER_WORDS: Readonly<Record<BlockerName, { short: string; long: 
   no_worker: { short: "no worker", long: "No worker of the region reports" },
   gate: { short: "gate", long: "The destination's gate is shut" },
   probe: { short: "probe out", long: "The gate has opened and one probe is out" },
+  breaker: { short: "breaker open", long: "The destination is judged down; single requests probe it" },
   tenant_cap: { short: "tenant cap", long: "The tenant has as many requests in flight as it may" },
   destination_cap: {
     short: "destination cap",
     long: "The destination has as many requests in flight as it may",
+  },
+  adaptive_limit: {
+    short: "adaptive limit",
+    long: "The destination has as many requests in flight as it lately took without trouble",
+  },
+  resume_ramp: {
+    short: "resume ramp",
+    long: "It was due before the resume, and such work leaves slowly at first",
   },
   rate: { short: "rate", long: "The destination's rate is spent" },
   not_due: { short: "not due", long: "It is not due yet" },

@@ -34,6 +34,17 @@ export interface BlockerRow {
   disabled_reason: string | null;
   destination_limit: number | null;
   destination_in_flight: number;
+  adaptive_limit: number | null;
+  adaptive_why: string | null;
+  adaptive_pinned: boolean | null;
+  breaker: "closed" | "open" | null;
+  breaker_until: Date | null;
+  breaker_why: string | null;
+  down_in_row: number | null;
+  ramp_line: Date | null;
+  ramp_part: number | null;
+  ramp_in_flight: number | null;
+  ramp_tat: Date | null;
   hold_until: Date | null;
   hold_why: string | null;
   hold_status: number | null;
@@ -54,7 +65,12 @@ export const BLOCKER_COLUMNS = `
   (x.disabled_at IS NOT NULL OR x.id IS NULL OR t.id IS NULL OR x.deleted_at IS NOT NULL OR t.deleted_at IS NOT NULL) AS disabled,
   CASE WHEN x.id IS NULL OR t.id IS NULL OR x.deleted_at IS NOT NULL OR t.deleted_at IS NOT NULL THEN 'deleted'
        ELSE x.disabled_reason END AS disabled_reason,
-  least(coalesce(x.concurrency_limit, rc.default_destination_concurrency), s.adaptive_limit) AS destination_limit,
+  coalesce(x.concurrency_limit, rc.default_destination_concurrency) AS destination_limit,
+  s.adaptive_limit, s.adaptive_why, s.adaptive_pinned, s.breaker, s.breaker_until, s.breaker_why, s.down_in_row,
+  q.line AS ramp_line, q.part::double precision AS ramp_part, r.ramp_tat,
+  CASE WHEN q.line IS NOT NULL THEN (
+    SELECT count(*)::integer FROM sluice.delivery o
+     WHERE o.state = 'leased' AND o.lease_until > $1 AND o.destination_id = d.destination_id AND o.due_at < q.line) END AS ramp_in_flight,
   coalesce(dl.n, 0)::integer AS destination_in_flight,
   s.hold_until, s.hold_why, s.hold_status, s.probing,
   x.rate_per_second::double precision AS rate_per_second, x.rate_burst, r.rate_tat,
@@ -69,6 +85,7 @@ export const BLOCKER_JOINS = `
   LEFT JOIN sluice.destination x ON x.id = d.destination_id
   LEFT JOIN sluice.destination_state s ON s.destination_id = d.destination_id
   LEFT JOIN sluice.destination_rate r ON r.destination_id = d.destination_id
+  LEFT JOIN LATERAL sluice.resume_ramp(d.tenant_id, d.destination_id, $1::timestamptz) q ON true
   LEFT JOIN sluice.replay_batch rb ON rb.id = d.replay_batch_id
   LEFT JOIN (SELECT destination_id, count(*) AS n FROM sluice.delivery
               WHERE state = 'leased' AND lease_until > $1 GROUP BY 1) dl ON dl.destination_id = d.destination_id
@@ -128,17 +145,33 @@ function factsOf(row: BlockerRow & WaitingRow, lane: Lane, asOf: Date): HoldFact
       inFlight: row.destination_in_flight,
       gateUntilMs: row.hold_until?.getTime() ?? null,
       probeOnly: row.probing ?? false,
-      rate: rateOf(row),
+      breakerUntilMs: row.breaker === "open" ? (row.breaker_until?.getTime() ?? null) : null,
+      adaptiveLimit: row.adaptive_limit,
+      rate: rateOf(row, row.rate_tat, 1),
+      ramp: rampOf(row),
     },
     replayRunning: lane === "replay" ? row.replay_running : null,
   };
 }
 
-function rateOf(row: BlockerRow): HoldFacts["destination"]["rate"] {
-  if (row.rate_per_second === null || row.rate_burst === null || row.rate_tat === null) return null;
+/** @param part of rate and burst, as a ramp allows it */
+function rateOf(row: BlockerRow, tat: Date | null, part: number): HoldFacts["destination"]["rate"] {
+  if (row.rate_per_second === null || row.rate_burst === null || tat === null) return null;
+  const limit = {
+    ratePerSecond: row.rate_per_second * part,
+    burst: Math.max(1, Math.floor(row.rate_burst * part)),
+  };
+  return { limit, tatMs: tat.getTime() };
+}
+
+function rampOf(row: BlockerRow): HoldFacts["destination"]["ramp"] {
+  if (row.ramp_line === null || row.ramp_part === null) return null;
+  const limit = Math.min(row.destination_limit ?? 1, row.adaptive_limit ?? Number.POSITIVE_INFINITY);
   return {
-    limit: { ratePerSecond: row.rate_per_second, burst: row.rate_burst },
-    tatMs: row.rate_tat.getTime(),
+    lineMs: row.ramp_line.getTime(),
+    room: Math.max(1, Math.floor(limit * row.ramp_part)),
+    inFlight: row.ramp_in_flight ?? 0,
+    rate: rateOf(row, row.ramp_tat, row.ramp_part),
   };
 }
 
@@ -161,11 +194,28 @@ function reasonOf(blocker: BlockerName, row: BlockerRow): string | null {
       return `${row.tenant_in_flight} of ${row.tenant_limit} in flight`;
     case "destination_cap":
       return `${row.destination_in_flight} of ${row.destination_limit} in flight`;
+    case "breaker":
+      return `${row.down_in_row} requests in a row failed, the last with ${row.breaker_why ?? "no answer"}`;
+    case "adaptive_limit":
+      return adaptiveReason(row);
     case "rate":
       return `${row.rate_per_second} per second`;
+    case "resume_ramp":
+      return `resumed: ${Math.round((row.ramp_part ?? 1) * 100)} % of cap and rate for what was due before`;
     default:
       return null;
   }
+}
+
+const ADAPTIVE_CAUSES: Readonly<Record<string, string>> = {
+  rate_limited: "lowered by a gate",
+  timeout: "lowered by timeouts",
+  breaker: "begun again behind a breaker",
+};
+
+function adaptiveReason(row: BlockerRow): string {
+  const cause = row.adaptive_pinned ? "pinned" : (ADAPTIVE_CAUSES[row.adaptive_why ?? ""] ?? "found");
+  return `${row.destination_in_flight} of ${row.adaptive_limit} in flight, ${cause}`;
 }
 
 function isAhead(moment: Date | null, nowMs: number): boolean {

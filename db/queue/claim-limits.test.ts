@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { availableTokens } from "#domain/rate.ts";
+import { RATE_AHEAD_MS, takeTokens } from "#domain/rate.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination } from "#tests/support/factories.ts";
 import {
@@ -312,10 +312,17 @@ describe("FAIR-1 the rate of a destination", () => {
           [destinationId, tatMs],
         );
         const taken = await claim(database.pool, request([{ ...place, wanted: burst + 1 }]));
-        const tokens = (nowMs: number) => availableTokens(tatMs, { ratePerSecond, burst }, nowMs);
+        const answer = (nowMs: number) => takeTokens(tatMs, { ratePerSecond, burst }, nowMs, burst + 1);
         // The claim's time is known to the millisecond.
-        expect(taken.ids.length).toBeGreaterThanOrEqual(tokens(taken.claimedAtMs));
-        expect(taken.ids.length).toBeLessThanOrEqual(tokens(taken.claimedAtMs + 1));
+        const [least, most] = [answer(taken.claimedAtMs), answer(taken.claimedAtMs + 1)];
+        expect(taken.ids.length).toBeGreaterThanOrEqual(least.taken);
+        expect(taken.ids.length).toBeLessThanOrEqual(most.taken);
+        const pace = taken.paces[0];
+        expect(pace === null).toBe(taken.ids.length === 0);
+        if (!pace) return;
+        expect(pace.gapMs).toBeCloseTo(1000 / ratePerSecond, 6);
+        expect(pace.startMs).toBeGreaterThanOrEqual(least.firstTokenMs - 0.01);
+        expect(pace.startMs).toBeLessThanOrEqual(most.firstTokenMs + 0.01);
       }),
       { numRuns: 60 },
     );
@@ -330,7 +337,7 @@ describe("FAIR-1 the rate of a destination", () => {
     ]);
     const raised = await claim(database.pool, request([{ ...place, wanted: 2 }]));
     expect(raised.entries).toMatchObject([{ taken: 0, blocker: "rate" }]);
-    expect(raised.entries[0]?.untilMs).toBeLessThanOrEqual(raised.claimedAtMs + 51);
+    expect(raised.entries[0]?.untilMs).toBeLessThanOrEqual(raised.claimedAtMs + 51 + RATE_AHEAD_MS);
     await waitFor(async () => (await takes([{ ...place, wanted: 1 }]))[0] === 1, {
       what: "a token at the new rate",
     });

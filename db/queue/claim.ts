@@ -21,7 +21,10 @@ export type ClaimBlocker =
   | "destination_paused"
   | "destination_disabled"
   | "gate"
+  | "breaker"
   | "rate"
+  | "resume_ramp"
+  | "adaptive_limit"
   | "destination_cap"
   | "tenant_cap"
   | "deferred";
@@ -48,6 +51,17 @@ export interface EntryResult {
   readonly untilMs: number | null;
 }
 
+/**
+ * When the tokens of an entry's rows are there (database time; often long ago): the first at `startMs`, each further one
+ * `gapMs` later. A request must not start before its token, which may be taken up to 50 ms before it is there
+ * (RATE_AHEAD_MS of domain/rate.ts), so that reading the row costs the rate nothing.
+ */
+export interface Pace {
+  readonly startMs: number;
+  readonly gapMs: number;
+  readonly burst: number;
+}
+
 export interface Claim {
   /** Database time of the claim; due times and leases were compared with it. */
   readonly claimedAtMs: number;
@@ -57,6 +71,13 @@ export interface Claim {
   readonly ids: readonly string[];
   /** One result for each entry, in the order given. */
   readonly entries: readonly EntryResult[];
+  /** For each entry that took rows of a rate-limited destination: from when they may start. Null: at once. */
+  readonly paces: readonly (Pace | null)[];
+  /**
+   * For each entry: the destination has an adaptive limit, an open breaker or failures in a row, so its successes have to be
+   * reported (note-health.ts).
+   */
+  readonly watched: readonly boolean[];
 }
 
 interface ClaimRow {
@@ -67,10 +88,17 @@ interface ClaimRow {
   entry_taken: number[];
   entry_blocker: (ClaimBlocker | null)[];
   entry_until: (Date | null)[];
+  entry_start_ms: (number | null)[];
+  entry_gap_ms: (number | null)[];
+  entry_burst: (number | null)[];
+  entry_watched: boolean[];
 }
 
 const CLAIM = `
-  SELECT * FROM sluice.claim($1, $2, $3, $4, $5::sluice.lane[], $6::sluice.service_class[], $7::uuid[], $8::uuid[], $9::integer[])`;
+  SELECT claimed_at, token, until, ids, entry_taken, entry_blocker, entry_until, entry_gap_ms, entry_burst, entry_watched,
+         -- With fractions: a start that is cut to the millisecond is one before its token.
+         ARRAY(SELECT (extract(epoch FROM s.at) * 1000)::float8 FROM unnest(entry_start) WITH ORDINALITY AS s(at, ord) ORDER BY s.ord) AS entry_start_ms
+    FROM sluice.claim($1, $2, $3, $4, $5::sluice.lane[], $6::sluice.service_class[], $7::uuid[], $8::uuid[], $9::integer[])`;
 
 /**
  * Claims at most what the entries ask for.
@@ -116,5 +144,12 @@ export async function claim(pool: Queryable, request: ClaimRequest): Promise<Cla
       blocker: row.entry_blocker[index] ?? null,
       untilMs: row.entry_until[index]?.getTime() ?? null,
     })),
+    paces: request.entries.map((_, index) => {
+      const startMs = row.entry_start_ms[index] ?? null;
+      return startMs === null
+        ? null
+        : { startMs, gapMs: row.entry_gap_ms[index] ?? 0, burst: row.entry_burst[index] ?? 1 };
+    }),
+    watched: request.entries.map((_, index) => row.entry_watched[index] ?? false),
   };
 }

@@ -57,6 +57,40 @@ export async function readLimits(pool: Queryable, destinationIds: readonly strin
   return result.rows;
 }
 
+/** Most destinations that one look at changed limits names. */
+export const MAX_CHANGED_LIMITS = 500;
+
+export interface ChangedLimits {
+  readonly nowMs: number;
+  /** `<id>@<time>` of each destination whose own or whose tenant's limits were changed since: the same change, the same text. */
+  readonly changes: readonly { readonly destinationId: string; readonly change: string }[];
+  /** There were more than can be named. */
+  readonly more: boolean;
+  /** The region's defaults, which every destination without limits of its own inherits. */
+  readonly defaults: string;
+}
+
+/** What was changed since `sinceMs` (database time). A change is stamped before its commit: look back a few seconds. */
+export async function changedLimits(pool: Queryable, sinceMs: number): Promise<ChangedLimits> {
+  const result = await pool.query<{ now_ms: number; defaults: string; changes: ChangedLimits["changes"] }>({
+    name: "sluice-changed-limits",
+    text: `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms,
+                  concat_ws('/', rc.default_tenant_concurrency, rc.default_destination_concurrency) AS defaults,
+                  coalesce((SELECT json_agg(json_build_object('destinationId', c.id, 'change', c.id || '@' || c.at)) FROM (
+                    (SELECT x.id, x.limits_changed_at AS at FROM sluice.destination x
+                      WHERE x.limits_changed_at > to_timestamp($1::float8 / 1000) ORDER BY x.limits_changed_at LIMIT $2 + 1)
+                    UNION ALL
+                    (SELECT x.id, t.limits_changed_at FROM sluice.tenant t JOIN sluice.destination x ON x.tenant_id = t.id
+                      WHERE t.limits_changed_at > to_timestamp($1::float8 / 1000) ORDER BY t.limits_changed_at LIMIT $2 + 1)) c), '[]') AS changes
+             FROM sluice.region_control rc`,
+    values: [sinceMs, MAX_CHANGED_LIMITS],
+  });
+  const row = result.rows[0];
+  if (row === undefined) throw new Error("changed limits were not answered");
+  const { now_ms: nowMs, defaults, changes } = row;
+  return { nowMs, defaults, changes, more: changes.length > MAX_CHANGED_LIMITS };
+}
+
 /** The newest policy body of each class that has one; a class without a row uses the built-in default. */
 export async function readPolicies(pool: Queryable): Promise<Map<ServiceClass, unknown>> {
   const result = await pool.query<{ service_class: ServiceClass; body: unknown }>({

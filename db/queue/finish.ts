@@ -2,6 +2,7 @@
  * Records outcomes in one statement, fenced by (id, lease token). It must never report a row as recorded that the
  * statement did not return, and never let one row's data refuse its neighbours for good (the caller bisects).
  */
+import { withPartitions } from "./missing-partition.ts";
 import type { Queryable } from "./types.ts";
 
 /** Most rows of one call; the SQL function refuses more than 500. */
@@ -45,10 +46,12 @@ export interface FinishRow {
 
 /** Delivery id -> its due time in database time, for each row that was recorded; the rest were not ours (any more). */
 export async function finish(pool: Queryable, rows: readonly FinishRow[]): Promise<Map<string, number>> {
-  const result = await pool.query<{ id: string; due_at: Date }>({
-    name: "sluice-finish",
-    text: "SELECT id, due_at FROM sluice.finish($1::json)",
-    values: [JSON.stringify(rows)],
-  });
+  const result = await withPartitions(pool, () =>
+    pool.query<{ id: string; due_at: Date }>({
+      name: "sluice-finish",
+      text: "SELECT id, due_at FROM sluice.finish($1::json)",
+      values: [JSON.stringify(rows)],
+    }),
+  );
   return new Map(result.rows.map((row) => [row.id, row.due_at.getTime()]));
 }

@@ -3,13 +3,13 @@
  * limit and skips locked rows, so that any number of processes may run it at once. Time is the database's.
  * It must never touch a lease that has not expired, and never make a new id or key.
  */
+import { MAX_LOST_LEASES } from "#domain/delivery.ts";
 import { LANES_AND_CLASSES } from "./discover.ts";
+import { withPartitions } from "./missing-partition.ts";
 import type { Queryable } from "./types.ts";
 
 /** Most rows of one pass. */
 export const MAX_RECONCILE_ROWS = 500;
-/** Lost leases in a row after which a delivery is dead, `worker_lost`. */
-export const MAX_LOST_LEASES = 3;
 
 export interface ExpiredLeases {
   /** Rows that wait again, in the lane they came from. */
@@ -69,11 +69,13 @@ export async function returnExpiredLeases(
   pool: Queryable,
   limit = MAX_RECONCILE_ROWS,
 ): Promise<ExpiredLeases> {
-  const result = await pool.query<ExpiredLeases>({
-    name: "sluice-expired-leases",
-    text: EXPIRED,
-    values: [limit, MAX_LOST_LEASES],
-  });
+  const result = await withPartitions(pool, () =>
+    pool.query<ExpiredLeases>({
+      name: "sluice-expired-leases",
+      text: EXPIRED,
+      values: [limit, MAX_LOST_LEASES],
+    }),
+  );
   return { returned: result.rows[0]?.returned ?? 0, dead: result.rows[0]?.dead ?? 0 };
 }
 
@@ -103,10 +105,12 @@ const CANCEL = `
 
 /** Waiting rows of deleted destinations become `cancelled`, a chunk at a time. Returns how many. */
 export async function cancelDeleted(pool: Queryable, limit = MAX_RECONCILE_ROWS): Promise<number> {
-  const result = await pool.query<{ cancelled: number }>({
-    name: "sluice-cancel-deleted",
-    text: CANCEL,
-    values: [limit],
-  });
+  const result = await withPartitions(pool, () =>
+    pool.query<{ cancelled: number }>({
+      name: "sluice-cancel-deleted",
+      text: CANCEL,
+      values: [limit],
+    }),
+  );
   return result.rows[0]?.cancelled ?? 0;
 }

@@ -111,13 +111,15 @@ describe("partitions ahead", () => {
   it("take a row of each day where it belongs; a row outside all days is reported", async () => {
     await makeDeliveries(database.pool, place);
     expect(await countRows(database.pool, `payload_${dayOf(0).name}`)).toBe(1);
-    expect((await applyRetention(database.pool)).defaultInUse).toEqual([]);
+    expect((await applyRetention(database.pool)).alarms).toEqual([]);
     const far = uuidV7(Date.now() + 30 * DAY_MS, randomBytes);
     await database.pool.query(
       "INSERT INTO sluice.payload (id, region, body, content_type, size_bytes) VALUES ($1, 'us', 'x', 'a/b', 1)",
       [far],
     );
-    expect((await applyRetention(database.pool)).defaultInUse).toEqual(["payload_default"]);
+    expect((await applyRetention(database.pool)).alarms).toEqual([
+      expect.stringMatching(/^payload_default holds 1 rows of days far from now/),
+    ]);
   });
 });
 

@@ -86,10 +86,10 @@ describe("FAIR-6 shutting the gate", () => {
     expect(await stateOf(place)).toMatchObject({ hold_retry_after: "7200" });
   });
 
-  it("keeps the row's limits, and cuts an endless header", async () => {
+  it("keeps a pinned limit, and cuts an endless header", async () => {
     const place = await makePlace(database.pool);
     await database.pool.query(
-      "INSERT INTO sluice.destination_state (destination_id, region, adaptive_limit) VALUES ($1, 'us', 3)",
+      "INSERT INTO sluice.destination_state (destination_id, region, adaptive_limit, adaptive_pinned) VALUES ($1, 'us', 3, true)",
       [place.destinationId],
     );
     await shut(place, { retryAfter: "9".repeat(5_000), status: null, why: "rate_limited" });

@@ -4,6 +4,7 @@
  */
 import type { Lane, ServiceClass } from "#domain/delivery.ts";
 import type { FinishRow } from "./finish.ts";
+import { withPartitions } from "./missing-partition.ts";
 import type { Queryable } from "./types.ts";
 
 /** What the sender still knows of the delivery whose lease it lost. */
@@ -31,7 +32,7 @@ const KEEP = `
 /** "repeat" when this token's result already stands, "stale" when it was kept as a late result. */
 export async function keepStaleResult(pool: Queryable, stale: StaleResult): Promise<"repeat" | "stale"> {
   const row = stale.row;
-  const result = await pool.query(KEEP, [
+  const values = [
     row.attempt_id,
     row.id,
     stale.tenantId,
@@ -49,6 +50,7 @@ export async function keepStaleResult(pool: Queryable, stale: StaleResult): Prom
     row.status ?? null,
     row.error_code ?? null,
     row.error_detail ?? null,
-  ]);
+  ];
+  const result = await withPartitions(pool, () => pool.query(KEEP, values));
   return result.rowCount === 0 ? "repeat" : "stale";
 }

@@ -207,8 +207,8 @@ export function endpointUrl(
   return `${receiverUrl}/${endpoint.behaviour}/${receiverNameOf(region, slug, endpoint.key)}${query}`;
 }
 
-/** Version 8: a UUID of one's own making. */
-function stableUuid(text: string): string {
+/** Version 8: a UUID of one's own making. The same text gives the same UUID in every clone. */
+export function stableUuid(text: string): string {
   const hex = createHash("sha256").update(`sluice demo ${text}`, "utf8").digest("hex");
   const variant = ((Number.parseInt(hex[16] ?? "0", 16) & 0x3) | 0x8).toString(16);
   return [

@@ -1,10 +1,12 @@
 /**
- * The demo's traffic of all regions: one loop each, a line every ten seconds, and the receiver told of the secrets.
+ * The demo's traffic of all regions: a loop for the merchants and one for the support desk of each, lines every ten
+ * seconds, and the receiver told of the secrets.
  * What it is given it does not close; it ends when it is told to and never by itself.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { PrismaClient } from "#db/prisma.ts";
 import type { ReceiverClient } from "#demo/receiver/client.ts";
+import { type SupportCounts, SupportTraffic } from "#demo/support/traffic.ts";
 import type { Region } from "#domain/region.ts";
 import type { Hinter } from "#outbox/index.ts";
 import { type OpenSecret, publishSecrets } from "./publish-secrets.ts";
@@ -44,13 +46,15 @@ export function startTraffic(settings: TrafficSettings): RunningTraffic {
     return {
       region,
       traffic: new RegionTraffic({ region, prisma, hinter, deliveriesPerSecond, maxWaiting }),
+      support: new SupportTraffic({ region, prisma, maxWaiting }),
     };
   });
   const running = [
-    ...regions.map(({ traffic }) => traffic.run(signal)),
+    ...regions.flatMap(({ traffic, support }) => [traffic.run(signal), support.run(signal)]),
     ...settings.regions.map(({ prisma }) => keepPublishing(prisma, settings, signal)),
     every(settings.reportEveryMs ?? REPORT_EVERY_MS, signal, () => {
       settings.say(regions.map(({ region, traffic }) => lineOf(region, traffic.takeCounts())).join("; "));
+      settings.say(regions.map(({ region, support }) => deskLineOf(region, support.takeCounts())).join("; "));
     }),
   ];
   return {
@@ -93,4 +97,8 @@ function lineOf(region: Region, counts: TrafficCounts): string {
   const heldBack = counts.heldBack === 0 ? "" : `, ${counts.heldBack} held back (enough waiting)`;
   const failure = counts.failure === null ? "" : `, now failing: ${counts.failure}`;
   return `traffic ${region} ${made}${heldBack}${failure}`;
+}
+
+function deskLineOf(region: Region, { promises, changes, batches }: SupportCounts): string {
+  return `support desk ${region} ${promises} promises, ${changes} changes, ${batches} batches`;
 }

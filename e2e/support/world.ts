@@ -7,6 +7,7 @@ import type { Pool } from "pg";
 import { urlSetting } from "#db/config.ts";
 import { createPool } from "#db/pool.ts";
 import { createPrisma, type PrismaClient } from "#db/prisma.ts";
+import { LOCAL_SENDING_SETTINGS } from "#db/sending-rules-config.ts";
 import { type ReceiverProcess, spawnReceiver } from "#demo/receiver/spawn.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { seedRegion } from "#prisma/seed.ts";
@@ -19,6 +20,8 @@ import { AUTH_SECRET, KEYRING, SECRET_KEYS } from "./secret-keys.ts";
 const POOL_MAX = 4;
 /** Deliveries per second and region: enough to see movement, little enough for two cores. */
 const TRAFFIC_RATE = "10";
+/** Limit of a receiving endpoint of the demo: slow enough to be reached on any machine. */
+const ENDPOINT_LIMIT = { SLUICE_DEMO_ENDPOINT_RATE: "0.2", SLUICE_DEMO_ENDPOINT_BURST: "20" };
 const WORLD_TIMEOUT_MS = 180_000;
 
 export interface RegionHandle {
@@ -73,7 +76,11 @@ async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]):
     await seedRegion({ prisma, region, keyring: KEYRING, receiverUrl: receiver.url });
   }
   const accounts = await createAccounts(regions);
-  const demo = { SLUICE_RECEIVER_URL: receiver.url, SLUICE_SECRET_KEYS: SECRET_KEYS };
+  const demo = {
+    SLUICE_RECEIVER_URL: receiver.url,
+    SLUICE_SECRET_KEYS: SECRET_KEYS,
+    ...LOCAL_SENDING_SETTINGS,
+  };
   const workers = await Promise.all(REGIONS.map((region) => startWorker(config, region, demo)));
   stops.push(() => Promise.all(workers.map((worker) => worker.stop())));
   const web = await startConsole(config, config.urls, config.consolePort ?? (await findFreePort()));
@@ -147,6 +154,10 @@ async function startConsole(
       SLUICE_CONSOLE_URL: url,
       SLUICE_AUTH_SECRET: AUTH_SECRET,
       NEXT_TELEMETRY_DISABLED: "1",
+      // The receiving endpoint of the demo, for receiving.spec.ts.
+      SLUICE_DEMO_ENDPOINT: "on",
+      ...ENDPOINT_LIMIT,
+      SLUICE_SECRET_KEYS: SECRET_KEYS,
       ...env,
     },
     ready: () => answers(`${url}/healthz`),

@@ -13,7 +13,7 @@ interface Room {
 }
 
 export const ROOMS: Readonly<Record<string, Room>> = {
-  domain: { may: [], packages: ["zod", "node:crypto"] },
+  domain: { may: [], packages: ["zod", "node:crypto", "ipaddr.js"] },
   outbox: { may: ["domain"], packages: ["pg", "node:crypto", "node:util"] },
   db: { may: ["domain"] },
   worker: { may: ["domain", "db"], mayNot: ["db/console"] },
@@ -37,8 +37,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   bench: {
     may: ["cli", "components", "db", "demo", "domain", "outbox", "prisma", "scripts", "tests", "worker"],
   },
+  chaos: {
+    may: ["cli", "components", "db", "demo", "domain", "outbox", "prisma", "scripts", "tests", "worker"],
+  },
   e2e: {
     may: ["cli", "components", "db", "demo", "domain", "outbox", "prisma", "scripts", "tests", "worker"],
+  },
+  sim: {
+    may: ["bench", "cli", "db", "demo", "domain", "e2e", "outbox", "prisma", "scripts", "tests", "worker"],
   },
   tests: { may: ["cli", "components", "db", "demo", "domain", "outbox", "prisma", "scripts", "worker"] },
 };

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { LOCAL_SENDING_SETTINGS } from "#db/sending-rules-config.ts";
 import type { Region } from "#domain/region.ts";
 import { TEST_SECRET_KEYS } from "./factories.ts";
 import { waitFor } from "./wait-for.ts";
@@ -126,6 +127,7 @@ function environment({ urls, env }: SpawnOptions): NodeJS.ProcessEnv {
   return {
     ...rest,
     SLUICE_SECRET_KEYS: TEST_SECRET_KEYS,
+    ...LOCAL_SENDING_SETTINGS,
     // No running system of this clone may lend its databases to a test.
     SLUICE_DATA_DIR: NOWHERE,
     ...(urls.us === undefined ? {} : { DATABASE_URL_US: urls.us }),

@@ -13,26 +13,35 @@ export interface DatabaseProxy {
    * transaction has ended, the client never hears of it. Resolves when that has happened.
    */
   loseAnswerTo(text: string): Promise<void>;
+  /** Swallows the next message of a client that holds `text`, and all that this connection says later. */
+  swallowFrom(text: string): Promise<void>;
+  /** Takes back what `loseAnswerTo` and `swallowFrom` still wait for; their promises stay open. */
+  disarm(): void;
   /** Cuts every connection and refuses new ones until `open`. */
   shut(): void;
   open(): void;
-  /** Forwards nothing any more and closes nothing, for good: a network that swallows everything. */
+  /** Forwards nothing any more and closes nothing: a network that swallows everything, until `thaw`. */
   freeze(): void;
-  /** Forwards nothing any more and closes nothing: a network that swallows everything. For good. */
-  freeze(): void;
+  /** Forwards again. What lived through the freeze has lost bytes, so it is cut. */
+  thaw(): void;
   /** Connections at the moment. */
   connections(): number;
+  /** Whether the server's session of this client port (pg_stat_activity.client_port) goes through this proxy. */
+  carries(clientPort: number): boolean;
   close(): Promise<void>;
 }
 
 interface Trap {
   readonly text: string;
+  readonly kind: "lose-answer" | "swallow";
   readonly sprung: () => void;
 }
 
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
+  /** Nothing passes any more, in either direction. */
+  muted: boolean;
 }
 
 interface ProxyState {
@@ -56,26 +65,39 @@ export async function startProxy(databaseUrl: string): Promise<DatabaseProxy> {
   own.hostname = "127.0.0.1";
   own.port = String((listener.address() as AddressInfo).port);
 
-  const shut = () => {
-    state.shut = true;
+  const cutAll = () => {
     for (const pair of [...state.pairs]) drop(pair, state);
   };
+  const set = (kind: Trap["kind"], text: string) =>
+    new Promise<void>((resolve) => {
+      state.trap = { kind, text, sprung: resolve };
+    });
   return {
     connectionString: own.href,
-    loseAnswerTo: (text) =>
-      new Promise((resolve) => {
-        state.trap = { text, sprung: resolve };
-      }),
-    shut,
+    loseAnswerTo: (text) => set("lose-answer", text),
+    swallowFrom: (text) => set("swallow", text),
+    disarm() {
+      state.trap = null;
+    },
+    shut() {
+      state.shut = true;
+      cutAll();
+    },
     open() {
       state.shut = false;
     },
     freeze() {
       state.frozen = true;
     },
+    thaw() {
+      state.frozen = false;
+      cutAll();
+    },
     connections: () => state.pairs.size,
+    carries: (clientPort) => [...state.pairs].some((pair) => pair.server.localPort === clientPort),
     async close() {
-      shut();
+      state.shut = true;
+      cutAll();
       listener.close();
       await once(listener, "close");
     },
@@ -84,19 +106,25 @@ export async function startProxy(databaseUrl: string): Promise<DatabaseProxy> {
 
 /** Joins a client and the server, until one of them closes or a trap springs. */
 function forward(client: Socket, server: Socket, state: ProxyState): void {
-  const pair = { client, server };
+  const pair: Pair = { client, server, muted: false };
   state.pairs.add(pair);
   let armed: Trap | null = null;
   client.on("data", (chunk: Buffer) => {
-    if (state.frozen) return;
+    if (state.frozen || pair.muted) return;
     if (state.trap !== null && chunk.includes(state.trap.text)) {
-      armed = state.trap;
+      const trap = state.trap;
       state.trap = null;
+      if (trap.kind === "swallow") {
+        pair.muted = true;
+        trap.sprung();
+        return;
+      }
+      armed = trap;
     }
     server.write(chunk);
   });
   server.on("data", (chunk: Buffer) => {
-    if (state.frozen) return;
+    if (state.frozen || pair.muted) return;
     if (armed === null) {
       client.write(chunk);
       return;

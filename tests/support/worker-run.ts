@@ -4,6 +4,7 @@
  */
 import { Writable } from "node:stream";
 import pino from "pino";
+import { LOCAL_SENDING_RULES } from "#db/sending-rules-config.ts";
 import { ALL_ON, type WorkerSettings, type WorkerSwitches } from "#worker/config.ts";
 import type { Logger } from "#worker/log.ts";
 import { type RunningWorker, startWorker } from "#worker/start-worker.ts";
@@ -64,6 +65,7 @@ export async function startTestWorker(
       connectionString: database.connectionString,
       directConnectionString: database.connectionString,
       keyring: TEST_KEYRING,
+      sendingRules: LOCAL_SENDING_RULES,
       slots: 64,
       drainMs: 1_000,
       probeMs: 100,

@@ -261,7 +261,8 @@ CREATE TABLE sluice.dead_letter_group (
 SELECT sluice.pin_region('dead_letter_group');
 
 -- Daily partitions from yesterday to days_ahead days from now, and a DEFAULT one as a net under them.
--- Ids carry the application's clock, hence yesterday. Returns the names it made.
+-- Ids carry the application's clock, hence yesterday. Returns the names it made. A day whose rows lie in the DEFAULT
+-- partition already cannot be made over them: it is left out, and the other days are made all the same.
 CREATE FUNCTION sluice.ensure_partitions(days_ahead integer DEFAULT 7) RETURNS SETOF text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -288,8 +289,12 @@ BEGIN
         low := sluice.uuid_floor(day::timestamp AT TIME ZONE 'UTC')::text;
         high := sluice.uuid_floor((day + 1)::timestamp AT TIME ZONE 'UTC')::text;
       END IF;
-      EXECUTE format('CREATE TABLE sluice.%I PARTITION OF sluice.%I FOR VALUES FROM (%L) TO (%L)', name, parent, low, high);
-      RETURN NEXT name;
+      BEGIN
+        EXECUTE format('CREATE TABLE sluice.%I PARTITION OF sluice.%I FOR VALUES FROM (%L) TO (%L)', name, parent, low, high);
+        RETURN NEXT name;
+      EXCEPTION WHEN check_violation THEN
+        RAISE WARNING '% cannot be made: rows of that day are in %_default', name, parent;
+      END;
     END LOOP;
   END LOOP;
 END

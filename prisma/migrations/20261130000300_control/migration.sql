@@ -4,8 +4,8 @@ CREATE TABLE sluice.operator_action (
   id uuid PRIMARY KEY,
   region text NOT NULL,
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  actor text NOT NULL,
-  actor_role text NOT NULL,
+  actor text NOT NULL CHECK (length(actor) BETWEEN 1 AND 200),
+  actor_role text NOT NULL CHECK (actor_role IN ('viewer', 'support', 'operator', 'admin', 'system')),
   action text NOT NULL,
   target_kind text NOT NULL,
   target_id text NOT NULL,
@@ -15,13 +15,15 @@ CREATE TABLE sluice.operator_action (
   before jsonb,
   after jsonb,
   result text NOT NULL CHECK (result IN ('done', 'denied', 'conflict')),
-  correlation_id text NOT NULL
+  correlation_id text NOT NULL CHECK (length(correlation_id) BETWEEN 1 AND 128)
 );
 SELECT sluice.pin_region('operator_action');
 CREATE INDEX operator_action_at ON sluice.operator_action (at DESC, id);
 CREATE INDEX operator_action_target ON sluice.operator_action (target_kind, target_id, at DESC);
 CREATE TRIGGER operator_action_append_only BEFORE UPDATE OR DELETE ON sluice.operator_action
   FOR EACH ROW EXECUTE FUNCTION sluice.refuse('the audit is append-only');
+CREATE TRIGGER operator_action_stays BEFORE TRUNCATE ON sluice.operator_action
+  FOR EACH STATEMENT EXECUTE FUNCTION sluice.refuse('the audit is append-only');
 
 CREATE TABLE sluice.api_idempotency (
   idempotency_key text NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),

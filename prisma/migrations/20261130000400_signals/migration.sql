@@ -32,7 +32,10 @@ LANGUAGE sql STABLE AS $$
    CROSS JOIN sluice.region_control rc
     LEFT JOIN sluice.tenant t ON t.id = g.tenant_id
     LEFT JOIN sluice.destination x ON x.id = g.destination_id
-    LEFT JOIN sluice.destination_state s ON s.destination_id = g.destination_id
+    -- An open breaker is a gate like any other: nothing goes before its time.
+    LEFT JOIN LATERAL (
+      SELECT greatest(s.hold_until, CASE WHEN s.breaker = 'open' THEN s.breaker_until END) AS hold_until
+        FROM sluice.destination_state s WHERE s.destination_id = g.destination_id) s ON true
    CROSS JOIN LATERAL (SELECT
      CASE WHEN rc.draining THEN 'region_draining'
           WHEN t.paused_at IS NOT NULL AND t.pause_until > p_now THEN 'tenant_paused'

@@ -1,0 +1,86 @@
+/**
+ * Workers for a bench: in this process where rates and CPU of all contenders are compared, in a process of its own where
+ * the worker's memory or CPU alone is the number. Whoever starts one stops it.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { LOCAL_SENDING_RULES } from "#db/sending-rules-config.ts";
+import { ALL_ON, type WorkerSettings } from "#worker/config.ts";
+import { type RunningWorker, startWorker } from "#worker/start-worker.ts";
+import { BENCH_KEYRING } from "./sql.ts";
+
+const DRAIN_MS = 10_000;
+/** The product's own default. */
+const PROBE_MS = 250;
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 30_000;
+
+/** The settings of every bench worker: the product's defaults, without a health page and without info lines. */
+export function benchWorkerSettings(url: string, slots: number): WorkerSettings {
+  return {
+    region: "us",
+    connectionString: url,
+    directConnectionString: url,
+    keyring: BENCH_KEYRING,
+    sendingRules: LOCAL_SENDING_RULES,
+    slots,
+    drainMs: DRAIN_MS,
+    probeMs: PROBE_MS,
+    healthPort: null,
+    logLevel: "warn",
+    switches: ALL_ON,
+  };
+}
+
+/** A worker in this process. */
+export function startBenchWorker(url: string, slots: number): Promise<RunningWorker> {
+  return startWorker(benchWorkerSettings(url, slots));
+}
+
+export interface SpawnedBenchWorker {
+  readonly pid: number;
+  /** @throws Error when it had already ended by itself */
+  stop(): Promise<void>;
+}
+
+/** The same worker as a process of its own. It ends with this one. */
+export async function spawnBenchWorker(url: string, slots: number): Promise<SpawnedBenchWorker> {
+  const main = fileURLToPath(new URL("./worker-main.ts", import.meta.url));
+  const child = fork(main, [url, String(slots)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const exited = once(child, "exit");
+  try {
+    await ready(child, exited);
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw error;
+  }
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) {
+        throw new Error(`the worker process ended by itself with ${child.signalCode ?? child.exitCode}`);
+      }
+      const late = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+      child.kill("SIGTERM");
+      await exited;
+      clearTimeout(late);
+    },
+  };
+}
+
+async function ready(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error("the worker process did not start")), START_TIMEOUT_MS);
+  });
+  const ended = exited.then(() => {
+    throw new Error("the worker process ended at its start");
+  });
+  ended.catch(() => undefined);
+  try {
+    await Promise.race([once(child, "message"), ended, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
