@@ -29,7 +29,7 @@ const TABLE: Readonly<Record<Action, readonly [string, string, string, string]>>
   reveal_body: ["-", "reveal", "reveal", "reveal"],
   dead_letter_triage: ["-", "y", "y", "y"],
   will_not_replay: ["-", "y", "y", "y"],
-  pause: ["-", "14400000", "604800000", "y"],
+  pause: ["-", "14400000", "604800000", "2592000000"],
   retry_now: ["-", "y", "y", "y"],
   test_event: ["-", "y", "y", "y"],
   cancel: ["-", "-", "y", "y"],
@@ -139,6 +139,8 @@ describe("scopes", () => {
     expect(pause(OTHER).maxPauseMs).toBe(4 * 3_600_000);
     expect(requirePermit([...grants, grant("admin")], "pause", { region: "us", tenantId: OTHER })).toEqual({
       allowed: true,
+      maxPauseMs: 30 * 24 * 3_600_000,
+      role: "admin",
     });
     expect(requirePermit(grants, "limits", { region: "us", tenantId: TENANT }).only).toBe("within_policy");
   });

@@ -2,15 +2,12 @@
  * Who may do what, where: the table of roles and actions, and the scopes in which a grant holds. Pure.
  * Handlers and commands ask here and nowhere else; a page may only repeat the answer. What no grant covers is refused.
  */
+import { ROLES, type Role } from "./commands.ts";
+import { MAX_PAUSE_MS_OF_ROLE } from "./commands-pause.ts";
 import { SluiceError } from "./errors.ts";
 import { REGIONS, type Region } from "./region.ts";
 
-/** From least to most. */
-export const ROLES = ["viewer", "support", "operator", "admin"] as const;
-
-export type Role = (typeof ROLES)[number];
-
-const HOUR_MS = 3_600_000;
+export { ROLES, type Role };
 
 /** What a role may do of an action. The members besides `allowed` are conditions that the command checks. */
 export interface Allowance {
@@ -37,6 +34,10 @@ function row(viewer: Allowance, support: Allowance, operator: Allowance, admin: 
   return { viewer, support, operator, admin };
 }
 
+function pauseOf(role: Role): Allowance {
+  return { allowed: true, maxPauseMs: MAX_PAUSE_MS_OF_ROLE[role] };
+}
+
 const EVERYBODY = row(YES, YES, YES, YES);
 const FROM_SUPPORT = row(NO, YES, YES, YES);
 const FROM_OPERATOR = row(NO, NO, YES, YES);
@@ -54,12 +55,7 @@ export const PERMISSIONS = {
   dead_letter_triage: FROM_SUPPORT,
   will_not_replay: FROM_SUPPORT,
   /** Pause and resume a tenant or a destination. */
-  pause: row(
-    NO,
-    { allowed: true, maxPauseMs: 4 * HOUR_MS },
-    { allowed: true, maxPauseMs: 7 * 24 * HOUR_MS },
-    YES,
-  ),
+  pause: row(NO, pauseOf("support"), pauseOf("operator"), pauseOf("admin")),
   retry_now: FROM_SUPPORT,
   test_event: FROM_SUPPORT,
   cancel: FROM_OPERATOR,
