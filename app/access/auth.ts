@@ -68,7 +68,8 @@ function createAuth(settings: SignInSettings) {
     rateLimit: { enabled: false },
     onAPIError: { errorURL: "/login" },
     telemetry: { enabled: false },
-    logger: { level: "warn", log: (level, message) => log[level](message) },
+    // Wrong passwords are told by handle-auth.ts, with a correlation id and without an address.
+    logger: { level: "error", log: (level, message) => log[level](message) },
     advanced: {
       cookiePrefix: "sluice",
       useSecureCookies: settings.consoleUrl.startsWith("https:"),

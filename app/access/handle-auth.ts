@@ -4,6 +4,7 @@
  * it travels in a cookie that no script can read.
  */
 import "server-only";
+import { pino } from "pino";
 import { z } from "zod";
 import {
   ACCOUNT_RULE,
@@ -22,6 +23,7 @@ import { AUTH_PATH, OIDC_PROVIDER, ownOrigins, signIn } from "./auth.ts";
 import { refuseCrossSite } from "./cross-site.ts";
 import { safeNext } from "./safe-next.ts";
 
+const log = pino({ name: "sluice-console-auth" });
 const MAX_BODY_BYTES = 4 * 1024;
 const MAX_ADDRESS_CHARS = 64;
 
@@ -96,6 +98,10 @@ async function relay(request: Request, path: string, body: object, correlationId
     body: JSON.stringify(body),
   });
   const response = await auth.handler(inner);
+  log.info(
+    { event: "sign_in_door", path, status: response.status, correlationId },
+    "asked to sign in or out",
+  );
   const said = (await response.json().catch(() => ({}))) as { url?: unknown; code?: unknown };
   if (!response.ok) {
     const [code, detail] = explain(response.status, said.code);

@@ -61,8 +61,10 @@ function TopBar({ environment }: { environment: string }) {
       </Suspense>
       <span className="ml-auto flex items-center gap-1">
         <FreshnessPill />
-        <ZoneToggle />
-        <ThemeToggle />
+        <span className="contents max-sm:hidden">
+          <ZoneToggle />
+          <ThemeToggle />
+        </span>
         <UserMenu />
       </span>
     </header>

@@ -5,6 +5,8 @@ import { useId, useState } from "react";
 import { postJson } from "#components/queries/post-json.ts";
 import { Button } from "#components/ui/button.tsx";
 import { grantWords, useSignedIn } from "./signed-in.tsx";
+import { ThemeToggle } from "./theme-toggle.tsx";
+import { ZoneToggle } from "./zone-toggle.tsx";
 
 /** A popover of the browser: Escape and a press outside close it, and the focus goes back to the button. */
 export function UserMenu() {
@@ -34,6 +36,12 @@ export function UserMenu() {
             <li key={grantWords(grant)}>{grantWords(grant)}</li>
           ))}
         </ul>
+        {/* On a phone the bar has no room for them. */}
+        <p className="mt-3 flex items-center justify-end gap-1 border-line border-t pt-2 sm:hidden">
+          <span className="mr-auto text-muted text-table">Times and theme</span>
+          <ZoneToggle />
+          <ThemeToggle />
+        </p>
         <SignOutButton className="mt-4 w-full" />
       </div>
     </>
