@@ -5,7 +5,13 @@
 import { defineConfig } from "vitest/config";
 import { hasTestServer } from "./scripts/lib/test-server.ts";
 
-const DATABASE_TESTS = ["db/**/*.test.ts", "outbox/**/*.test.ts", "prisma/**/*.test.ts", "demo/**/*.test.ts"];
+const DATABASE_TESTS = [
+  "db/**/*.test.ts",
+  "outbox/**/*.test.ts",
+  "prisma/**/*.test.ts",
+  "demo/**/*.test.ts",
+  "sim/**/*.db.test.ts",
+];
 const PROCESS_TESTS = [
   "worker/**/*.test.ts",
   "cli/**/*.test.ts",

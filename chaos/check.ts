@@ -61,6 +61,8 @@ export interface Judgement {
   readonly zombies: readonly Zombie[];
   /** Dead letters `worker_lost` whose holder the harness took away three times. */
   readonly excused: number;
+  /** Of all windows of a declared rate, by how much the worst was too short, in milliseconds. */
+  readonly worstOverSendMs: number;
 }
 
 /** The clocks of receiver and database are the same machine's; what is left is rounding. */
@@ -96,6 +98,7 @@ export function judge(evidence: Evidence): Judgement {
     },
     zombies: findZombies(evidence, index),
     excused,
+    worstOverSendMs: limits.worstOverSendMs,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Settings of a chaos run from the command line and the environment. Every number has a bound, so a run always ends. */
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
-import { readRegionUrls } from "#db/config.ts";
+import { type Environment, readRegionUrls } from "#db/config.ts";
 import { ALL_KINDS, type FaultKind, SERVER_KINDS } from "./kinds.ts";
 
 export interface ChaosOptions {
@@ -36,7 +36,7 @@ const MAX_WORKERS = 8;
 const MAX_SEED = 2 ** 31;
 
 /** @throws Error with one line for arguments that make no sense */
-export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChaosOptions {
+export function readOptions(args: readonly string[], env: Environment = process.env): ChaosOptions {
   const option = { type: "string" } as const;
   const { values } = parseArgs({
     args: [...args],

@@ -32,6 +32,8 @@ export interface ChaosSummary {
   readonly unhealedZombies: number;
   /** Dead letters worker_lost whose holder the harness took away three times. */
   readonly workerLostExcused: number;
+  /** Of all windows of a declared rate, by how much the worst was too short, in milliseconds. */
+  readonly worstOverSendMs: number;
   readonly requests: number;
   /** Requests for each delivery. */
   readonly amplification: number;
@@ -68,6 +70,7 @@ export function summarise(result: ChaosResult): { summary: ChaosSummary; problem
     lateZombies: zombies.filter(({ isLate }) => isLate).length,
     unhealedZombies: zombies.filter(({ isHealed }) => !isHealed).length,
     workerLostExcused: judgement.excused,
+    worstOverSendMs: Number(judgement.worstOverSendMs.toFixed(1)),
     requests: checked.requests,
     amplification: Number((checked.requests / Math.max(1, evidence.ledger.length)).toFixed(3)),
     loadSeconds: Math.round(result.loadSeconds),

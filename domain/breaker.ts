@@ -3,7 +3,7 @@
  * (`sluice.note_health`), since only there the failures of all processes meet; this module says them, and a test
  * compares the two. A 429 is an answer: it never opens a breaker and never disables.
  *
- * Breaker: 20 requests in a row that got no answer or a 5xx, over at least 2 s and with no answer between, open it. Open,
+ * Breaker: 20 requests in a row that got no answer or a 5xx, over at least 30 s and with no answer between, open it. Open,
  * nothing is sent for 5 s, the next time for 10 s, and so on up to 5 minutes, each x U(0.8, 1.2). Then one request at a
  * time goes out (half open): an answer closes the breaker, another failure opens it for longer.
  *
@@ -15,8 +15,11 @@ import type { RetryPolicy } from "./policy.ts";
 
 /** Requests in a row without an answer that open the breaker. */
 export const BREAKER_FAILURES = 20;
-/** They have to take this long, so that the success that another process has just seen can still be told of. */
-export const BREAKER_MIN_SPAN_MS = 2_000;
+/**
+ * They have to take this long: a batch that fails together is no outage yet, and what another process has just seen can still
+ * be told of.
+ */
+export const BREAKER_MIN_SPAN_MS = 30_000;
 export const BREAKER_FIRST_MS = 5_000;
 export const BREAKER_LONGEST_MS = 300_000;
 const BREAKER_JITTER = 0.2;

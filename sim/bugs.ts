@@ -42,7 +42,10 @@ function during<T>(change: () => () => void, run: () => T): T {
 }
 
 /** Sets fields of every row of a map for the time of a statement. */
-function pretend<Row extends object>(rows: ReadonlyMap<string, Row>, as: (row: Row) => Partial<Row>): () => void {
+function pretend<Row extends object>(
+  rows: ReadonlyMap<string, Row>,
+  as: (row: Row) => Partial<Row>,
+): () => void {
   const before = [...rows.values()].map((row) => {
     const changes = as(row);
     const was = Object.fromEntries(Object.keys(changes).map((key) => [key, row[key as keyof Row]]));
@@ -54,10 +57,16 @@ function pretend<Row extends object>(rows: ReadonlyMap<string, Row>, as: (row: R
   };
 }
 
-const claimPretending = (change: (tables: Tables) => () => void) => (store: SyncStore, { database }: BugSurroundings) => ({
-  ...store,
-  claim: (request: Parameters<SyncStore["claim"]>[0]) => during(() => change(database.tables), () => store.claim(request)),
-});
+const claimPretending =
+  (change: (tables: Tables) => () => void) =>
+  (store: SyncStore, { database }: BugSurroundings) => ({
+    ...store,
+    claim: (request: Parameters<SyncStore["claim"]>[0]) =>
+      during(
+        () => change(database.tables),
+        () => store.claim(request),
+      ),
+  });
 
 const finishing =
   (as: (row: FinishRow) => FinishRow) =>
@@ -88,7 +97,10 @@ const CLAIM_BUGS: readonly Bug[] = [
     what: "the claim takes rows of a paused destination or tenant",
     caughtBy: "held",
     breakStore: claimPretending((tables) => {
-      const undo = [pretend(tables.destinations, () => ({ pausedAtUs: null })), pretend(tables.tenants, () => ({ pausedAtUs: null }))];
+      const undo = [
+        pretend(tables.destinations, () => ({ pausedAtUs: null })),
+        pretend(tables.tenants, () => ({ pausedAtUs: null })),
+      ];
       return () => undo.forEach((each) => each());
     }),
   },
@@ -106,14 +118,19 @@ const CLAIM_BUGS: readonly Bug[] = [
     name: "gate_ignored",
     what: "the claim does not look at the gate",
     caughtBy: "gate",
-    breakStore: claimPretending((tables) => pretend(tables.states, () => ({ holdUntilUs: null, probing: false }))),
+    breakStore: claimPretending((tables) =>
+      pretend(tables.states, () => ({ holdUntilUs: null, probing: false })),
+    ),
   },
   {
     name: "gate_opens_to_all",
     what: "a gate that has opened lets everything through at once",
     caughtBy: "gate",
     breakStore: claimPretending((tables) =>
-      pretend(tables.states, ({ probing, adaptiveLimit }) => ({ probing: false, adaptiveLimit: probing ? null : adaptiveLimit })),
+      pretend(tables.states, ({ probing, adaptiveLimit }) => ({
+        probing: false,
+        adaptiveLimit: probing ? null : adaptiveLimit,
+      })),
     ),
   },
   {
@@ -121,7 +138,9 @@ const CLAIM_BUGS: readonly Bug[] = [
     what: "the claim takes rows that are leased already",
     caughtBy: "one_live_lease",
     breakStore: claimPretending((tables) => {
-      const undo = pretend(tables.deliveries, (row) => ({ state: row.state === "leased" ? "delayed" : row.state }));
+      const undo = pretend(tables.deliveries, (row) => ({
+        state: row.state === "leased" ? "delayed" : row.state,
+      }));
       const tokens = new Map([...tables.deliveries].map(([id, { leaseToken }]) => [id, leaseToken]));
       return () => {
         const taken = [...tables.deliveries.values()].filter((row) => row.leaseToken !== tokens.get(row.id));
@@ -134,7 +153,9 @@ const CLAIM_BUGS: readonly Bug[] = [
     name: "due_by_own_clock",
     what: "the claim compares due times with the worker's clock, which is ahead",
     caughtBy: "due_time",
-    breakStore: claimPretending((tables) => pretend(tables.deliveries, ({ dueUs }) => ({ dueUs: dueUs - CLOCK_AHEAD_US }))),
+    breakStore: claimPretending((tables) =>
+      pretend(tables.deliveries, ({ dueUs }) => ({ dueUs: dueUs - CLOCK_AHEAD_US })),
+    ),
   },
   {
     name: "rate_per_process",
@@ -179,7 +200,10 @@ const LEASE_BUGS: readonly Bug[] = [
     what: "the reconciler's clock is ahead, so it takes leases back that still run",
     caughtBy: "one_live_lease",
     breakStore: (store, { database }) => {
-      const ahead = memoryStore({ ...database, nowUs: () => database.nowUs() + CLOCK_AHEAD_US }, () => undefined);
+      const ahead = memoryStore(
+        { ...database, nowUs: () => database.nowUs() + CLOCK_AHEAD_US },
+        () => undefined,
+      );
       return { ...store, returnExpiredLeases: ahead.returnExpiredLeases };
     },
   },
@@ -243,7 +267,9 @@ const RESULT_BUGS: readonly Bug[] = [
     breakStore: (store, { scheduler, database: { tables } }) => ({
       ...store,
       finish: (rows) => {
-        const ours = rows.filter(({ id, lease_token }) => tables.deliveries.get(id)?.leaseToken === lease_token);
+        const ours = rows.filter(
+          ({ id, lease_token }) => tables.deliveries.get(id)?.leaseToken === lease_token,
+        );
         scheduler.after(PERSISTED_AFTER_US, null, () => void store.finish(rows));
         return new Map(ours.map(({ id }) => [id, scheduler.nowUs / MS]));
       },
@@ -274,7 +300,8 @@ const RESULT_BUGS: readonly Bug[] = [
       ...store,
       finish: (rows) => {
         const recorded = store.finish(rows);
-        for (const { id, decision } of rows) if (decision === "delivered" && random.chance(0.1)) tables.ended.delete(id);
+        for (const { id, decision } of rows)
+          if (decision === "delivered" && random.chance(0.1)) tables.ended.delete(id);
         return recorded;
       },
     }),
@@ -283,7 +310,9 @@ const RESULT_BUGS: readonly Bug[] = [
     name: "cut_off_counts_as_unsent",
     what: "a request that was cut off is recorded as if nothing had been sent",
     caughtBy: "attempts",
-    breakStore: finishing((row) => (row.outcome === "shutdown" || row.outcome === "timeout" ? { ...row, sent: false } : row)),
+    breakStore: finishing((row) =>
+      row.outcome === "shutdown" || row.outcome === "timeout" ? { ...row, sent: false } : row,
+    ),
   },
   {
     name: "new_key_on_retry",
@@ -292,7 +321,9 @@ const RESULT_BUGS: readonly Bug[] = [
     breakStore: (store) => ({
       ...store,
       readClaimed: (ids, token) =>
-        store.readClaimed(ids, token).map((row) => ({ ...row, idempotencyKey: `${row.idempotencyKey}-${row.attempts}` })),
+        store
+          .readClaimed(ids, token)
+          .map((row) => ({ ...row, idempotencyKey: `${row.idempotencyKey}-${row.attempts}` })),
     }),
   },
   {
@@ -302,7 +333,9 @@ const RESULT_BUGS: readonly Bug[] = [
     breakStore: (store) => ({
       ...store,
       readClaimed: (ids, token) =>
-        store.readClaimed(ids, token).map((row) => (row.attempts === 0 ? row : { ...row, body: Buffer.from(` ${row.body}`) })),
+        store
+          .readClaimed(ids, token)
+          .map((row) => (row.attempts === 0 ? row : { ...row, body: Buffer.from(` ${row.body}`) })),
     }),
   },
   {

@@ -48,34 +48,40 @@ export async function runSeed(seed: number, options: SeedOptions): Promise<SeedR
   const violations = new Violations(() => ({ atUs: scheduler.nowUs, step: scheduler.steps }));
   const random = new SeededRandom(seed);
   let weather: Weather = drawWeather(random);
-  const regions = (random.chance(TWO_REGIONS_CHANCE) ? REGIONS : REGIONS.slice(0, 1)).map((region, stream) => {
-    const own = new SeededRandom(seed, stream + 1);
-    return new SimRegion({
-      region,
-      scenario: drawScenario(own),
-      scheduler,
-      random: own,
-      weather: () => weather,
-      violations,
-      keyring: KEYRING,
-      sealedSecret: SEALED_SECRET,
-      log: logOf(scheduler, options.log),
-      bug: options.bug ?? null,
-    });
-  });
+  const regions = (random.chance(TWO_REGIONS_CHANCE) ? REGIONS : REGIONS.slice(0, 1)).map(
+    (region, stream) => {
+      const own = new SeededRandom(seed, stream + 1);
+      return new SimRegion({
+        region,
+        scenario: drawScenario(own),
+        scheduler,
+        random: own,
+        weather: () => weather,
+        violations,
+        keyring: KEYRING,
+        sealedSecret: SEALED_SECRET,
+        log: logOf(scheduler, options.log),
+        bug: options.bug ?? null,
+      });
+    },
+  );
   for (const region of regions) region.begin();
-  while (scheduler.steps < options.steps && !violations.any && (await scheduler.step()));
+  const steps = options.steps * Math.max(...regions.map(({ length }) => length));
+  while (scheduler.steps < steps && !violations.any && (await scheduler.step()));
   weather = CALM;
   for (const region of regions) region.calm();
   const untilUs = scheduler.nowUs + CALM_LIMIT_US;
-  const waits = () => scheduler.nowUs < untilUs && scheduler.steps < MAX_STEPS && regions.some(({ hasWork }) => hasWork);
+  const waits = () =>
+    scheduler.nowUs < untilUs && scheduler.steps < MAX_STEPS && regions.some(({ hasWork }) => hasWork);
   while (waits() && !violations.any && (await scheduler.step()));
   if (!violations.any) judge(regions, violations);
   return {
     seed,
     steps: scheduler.steps,
     deliveries: sum(regions, ({ watch }) => watch.enqueued.size),
-    requests: sum(regions, ({ watch }) => [...watch.requests.sent.values()].reduce((n, { size }) => n + size, 0)),
+    requests: sum(regions, ({ watch }) =>
+      [...watch.requests.sent.values()].reduce((n, { size }) => n + size, 0),
+    ),
     met: metOf(regions),
     violations: violations.list,
   };
@@ -84,8 +90,11 @@ export async function runSeed(seed: number, options: SeedOptions): Promise<SeedR
 function judge(regions: readonly SimRegion[], violations: Violations): void {
   for (const region of regions) {
     const { tables, watch, erased } = region;
-    const left = [...tables.deliveries.values()].map(({ id, state, lane }) => `${id.slice(-6)} ${state} ${lane}`);
-    if (left.length > 0) violations.add("liveness", `${left.length} have not ended: ${left.slice(0, 5).join(", ")}`);
+    const left = [...tables.deliveries.values()].map(
+      ({ id, state, lane }) => `${id.slice(-6)} ${state} ${lane}`,
+    );
+    if (left.length > 0)
+      violations.add("liveness", `${left.length} have not ended: ${left.slice(0, 5).join(", ")}`);
     judgeEnd({
       tables,
       watch,
@@ -109,7 +118,9 @@ function sum<T>(list: readonly T[], of: (item: T) => number): number {
 
 function logOf(scheduler: Scheduler, write: SeedOptions["log"]): Logger {
   const line = (level: string) => (fields: object, text: string) => {
-    write?.(`${((scheduler.nowUs - START_US) / 1_000).toFixed(3)} ms #${scheduler.steps} ${level} ${text} ${JSON.stringify(fields)}`);
+    write?.(
+      `${((scheduler.nowUs - START_US) / 1_000).toFixed(3)} ms #${scheduler.steps} ${level} ${text} ${JSON.stringify(fields)}`,
+    );
   };
   const levels = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
   return { ...levels, isLevelEnabled: () => write !== undefined, flush() {} } as unknown as Logger;

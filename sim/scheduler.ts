@@ -101,7 +101,8 @@ export class Scheduler {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && earlier(heap[child + 1] as SimEvent, heap[child] as SimEvent)) child += 1;
+      if (child + 1 < heap.length && earlier(heap[child + 1] as SimEvent, heap[child] as SimEvent))
+        child += 1;
       if (!earlier(heap[child] as SimEvent, last)) break;
       heap[at] = heap[child] as SimEvent;
       at = child;

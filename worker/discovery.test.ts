@@ -146,7 +146,7 @@ describe("LimitsCache", () => {
     expect(cache.tenant("unknown")).toEqual({ weight: 1, concurrency: 1 });
   });
 
-  it("FAIR-7 reads a changed limit again once it is old", async () => {
+  it("FAIR-7 follows changed limits of destination, tenant and region, and names what they concern, once", async () => {
     const tenantId = await makeTenant(database.pool);
     const destinationId = await makeDestination(database.pool, tenantId, { concurrencyLimit: 3 });
     const heads = [
@@ -154,12 +154,30 @@ describe("LimitsCache", () => {
     ];
     const cache = new LimitsCache();
     await cache.load(postgresStore(database.pool), heads, 0);
-    await database.pool.query("UPDATE sluice.destination SET concurrency_limit = 5 WHERE id = $1", [
-      destinationId,
-    ]);
-    await cache.load(postgresStore(database.pool), heads, 500);
-    expect(cache.destination(destinationId).concurrency).toBe(3);
-    await cache.load(postgresStore(database.pool), heads, 1_500);
-    expect(cache.destination(destinationId).concurrency).toBe(5);
+    const store = postgresStore(database.pool);
+    await cache.follow(store, Date.now());
+    const set = (text: string, id: string) =>
+      database.pool.query(`UPDATE sluice.${text} WHERE id = $1`, [id]);
+    const known = async () => {
+      await cache.load(store, heads, 500);
+      return [cache.destination(destinationId).concurrency, cache.tenant(tenantId).weight];
+    };
+    await set("destination SET concurrency_limit = 5", destinationId);
+    expect(await known()).toEqual([3, 1]);
+    expect(await cache.follow(store, Date.now())).toEqual([destinationId]);
+    expect(await known()).toEqual([5, 1]);
+    expect(await cache.follow(store, Date.now())).toEqual([]);
+    await set("tenant SET weight = 4", tenantId);
+    expect(await cache.follow(store, Date.now())).toEqual([destinationId]);
+    expect(await known()).toEqual([5, 4]);
+    // What is no limit is no change of one.
+    await set("destination SET name = 'renamed'", destinationId);
+    expect(await cache.follow(store, Date.now())).toEqual([]);
+    await database.pool.query("UPDATE sluice.region_control SET default_destination_concurrency = 11");
+    expect(await cache.follow(store, Date.now())).toBe("all");
+    // And without any of it, everything is read again after a while.
+    await set("destination SET concurrency_limit = 6", destinationId);
+    await cache.load(store, heads, 31_000);
+    expect(cache.destination(destinationId).concurrency).toBe(6);
   });
 });

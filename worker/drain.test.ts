@@ -114,7 +114,9 @@ describe("ID-9 an erased body", () => {
       const answer = await erasePayload(contextOf(database), { payloadId, reason: REASON });
       expect(answer.after).toMatchObject({ erased: true, waiting: 1, leased: 0 });
       receiver.script("private", [200]);
-      await database.pool.query("UPDATE sluice.delivery SET due_at = clock_timestamp() WHERE id = $1", [tried]);
+      await database.pool.query("UPDATE sluice.delivery SET due_at = clock_timestamp() WHERE id = $1", [
+        tried,
+      ]);
       await waitFor(async () => (await readDelivery(database.pool, String(tried))).state === "dead", {
         timeoutMs: LONG_MS,
       });

@@ -13,6 +13,7 @@ import { sleep, systemTimers, type Timer, type Timers } from "./timers.ts";
 
 const FLUSH_MS = 5;
 const MAX_CONCURRENT_FLUSHES = 1;
+const MAX_LATE_AT_ONCE = 2;
 const RETRY_FIRST_MS = 50;
 const RETRY_CAP_MS = 2_000;
 /** Postgres error classes that blame the data, not the moment. */
@@ -24,6 +25,8 @@ export type FinishResult =
   | { readonly kind: "repeat" }
   | { readonly kind: "stale" }
   | { readonly kind: "lost"; readonly error: string };
+
+const GIVEN_UP: FinishResult = { kind: "lost", error: "given up" };
 
 interface Pending {
   readonly row: FinishRow;
@@ -37,6 +40,9 @@ export class FinishBatcher {
   #pending: Pending[] = [];
   #timer: Timer | null = null;
   #flushing = 0;
+  /** Came too late, to be kept as such. */
+  readonly #late: Pending[] = [];
+  #keeping = 0;
   readonly #end = new AbortController();
   readonly #store: FinishStore;
   readonly #log: Logger;
@@ -80,11 +86,11 @@ export class FinishBatcher {
 
   async #flush(batch: readonly Pending[]): Promise<void> {
     const results = new Map<Pending, FinishResult>();
+    let late: Pending[] = [];
     try {
       const left = await this.#recordAll(batch, results);
       // A row that another transaction changed while the statement waited is invisible to it, not lost.
-      const again = left.length === 0 ? left : await this.#recordAll(left, results);
-      for (const pending of again) results.set(pending, await this.#keepStale(pending));
+      late = left.length === 0 ? left : await this.#recordAll(left, results);
     } catch (error) {
       // Only giving up ends the asking.
       this.#log.error(
@@ -92,7 +98,19 @@ export class FinishBatcher {
         "outcomes are lost",
       );
     }
-    for (const pending of batch) pending.resolve(results.get(pending) ?? { kind: "lost", error: "given up" });
+    const isLate = new Set(late);
+    for (const pending of batch) if (!isLate.has(pending)) pending.resolve(results.get(pending) ?? GIVEN_UP);
+    this.#late.push(...late);
+    while (this.#keeping < MAX_LATE_AT_ONCE && this.#late.length > this.#keeping) void this.#keepLate();
+  }
+
+  /** Beside the flushes: a process that comes back with hundreds of late results must not make its fresh ones late too. */
+  async #keepLate(): Promise<void> {
+    this.#keeping += 1;
+    for (let next = this.#late.shift(); next !== undefined; next = this.#late.shift()) {
+      next.resolve(await this.#keepStale(next).catch(() => GIVEN_UP));
+    }
+    this.#keeping -= 1;
   }
 
   /** Records what it can and returns the rows that the statement did not return. */
@@ -129,27 +147,27 @@ export class FinishBatcher {
 
   /** Null when Postgres refuses the data. Asks again for as long as it does not answer. */
   async #finishOrNull(rows: readonly FinishRow[]): Promise<Map<string, number> | null> {
-    return this.#untilAnswered(async () => {
-      try {
-        return await this.#store.finish(rows);
-      } catch (error) {
-        if (DATA_CLASSES.has(codeOf(error).slice(0, 2))) return null;
-        throw error;
-      }
-    });
+    return this.#untilAnswered(() => orNull(this.#store.finish(rows)));
   }
 
   async #keepStale(pending: Pending): Promise<FinishResult> {
-    const kind = await this.#untilAnswered(() =>
-      this.#store.keepStaleResult({ ...pending.stale, row: pending.row }),
-    );
+    const { row, stale } = pending;
+    const kind =
+      (await this.#keepOrNull({ ...stale, row })) ??
+      (await this.#keepOrNull({ ...stale, row: withoutEvidence(row) }));
+    if (kind === null) return { kind: "lost", error: "refused even without evidence" };
     if (kind === "stale") {
       this.#log.warn(
-        { event: "stale_result", delivery: pending.row.id, outcome: pending.row.outcome },
+        { event: "stale_result", delivery: row.id, outcome: row.outcome },
         "a result came too late",
       );
     }
     return { kind };
+  }
+
+  /** Null when Postgres refuses the data. */
+  async #keepOrNull(stale: StaleResult): Promise<"repeat" | "stale" | null> {
+    return this.#untilAnswered(() => orNull(this.#store.keepStaleResult(stale)));
   }
 
   async #untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
@@ -172,4 +190,14 @@ export class FinishBatcher {
 function codeOf(error: unknown): string {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code === "string" ? code : "unknown";
+}
+
+/** Null when the data is refused; every other error stays one. */
+async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (DATA_CLASSES.has(codeOf(error).slice(0, 2))) return null;
+    throw error;
+  }
 }

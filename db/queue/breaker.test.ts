@@ -50,10 +50,10 @@ describe("the breaker", () => {
     expect((await claim(database.pool, request([{ ...place, wanted: 3 }]))).ids).toHaveLength(0);
   });
 
-  it("stays closed while the row is younger than two seconds, and when an answer stands between", async () => {
+  it("stays closed while the row is younger than thirty seconds, and when an answer stands between", async () => {
     const place = await makePlace(database.pool);
     const nowMs = await databaseNowMs(database.pool);
-    expect(await report(place, down(40, nowMs, 500))).toMatchObject({ breaker: "closed" });
+    expect(await report(place, down(40, nowMs, 29_000))).toMatchObject({ breaker: "closed" });
     expect(await report(place, { alive_ms: nowMs + 1 })).toMatchObject({ breaker: "closed" });
     expect(await report(place, down(19, nowMs))).toMatchObject({ breaker: "closed" });
     expect((await stateOf(place)).down_in_row).toBe(19);
@@ -87,7 +87,7 @@ describe("the breaker", () => {
     const place = await makePlace(database.pool);
     const nowMs = await databaseNowMs(database.pool);
     await report(place, down(20, nowMs));
-    expect(await report(place, { alive_ms: nowMs - 11_000, succeeded_ms: nowMs - 11_000 })).toMatchObject({
+    expect(await report(place, { alive_ms: nowMs - 41_000, succeeded_ms: nowMs - 41_000 })).toMatchObject({
       breaker: "open",
     });
     expect((await stateOf(place)).failures_since_success).toBe(20);

@@ -28,7 +28,7 @@ const report = (place: Place, what: Partial<HealthReport>, random?: number) =>
   tell(database.pool, place, what, random);
 
 describe("the stored rules are those of the domain", () => {
-  const NEAR_MS = fc.integer({ min: -30_000, max: 0 });
+  const NEAR_MS = fc.integer({ min: -90_000, max: 0 });
   const anyState = fc.record({
     limit: fc.option(fc.integer({ min: 1, max: 30 })),
     safeLimit: fc.option(fc.integer({ min: 1, max: 30 })),

@@ -2,6 +2,7 @@
  * What the statements read of the delivery table, counted by the transaction itself: never the whole table, whether the
  * plan was cached while the table was empty, made right after ANALYZE, or made beside 100,000 rows planned for later.
  */
+import { randomUUID } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPool } from "#db/pool.ts";
@@ -25,6 +26,7 @@ import { readClaimed } from "./read-claimed.ts";
 import { cancelDeleted, returnExpiredLeases } from "./reconcile.ts";
 import { release } from "./release.ts";
 import { withQueueSession } from "./session.ts";
+import { shutGate } from "./shut-gate.ts";
 
 const DUE_ROWS = 20_000;
 const LATER_ROWS = 100_000;
@@ -70,6 +72,20 @@ const STATEMENTS: Readonly<Record<string, { work: Work; mostRows: number }>> = {
         );
       await finish(client, rows);
     },
+    mostRows: 2_000,
+  },
+  shutGate: {
+    work: (client) =>
+      shutGate(client, {
+        destinationId: randomUUID(),
+        deliveryId: randomUUID(),
+        delayMs: 0,
+        startedMs: Date.now(),
+        why: "retry_after",
+        status: 429,
+        retryAfter: "1",
+      }),
+    // The leases of the region: how many of them are in flight to the destination.
     mostRows: 2_000,
   },
   returnExpiredLeases: { work: (client) => returnExpiredLeases(client), mostRows: 2_000 },

@@ -51,6 +51,8 @@ export async function keepStaleResult(pool: Queryable, stale: StaleResult): Prom
     row.error_code ?? null,
     row.error_detail ?? null,
   ];
-  const result = await withPartitions(pool, () => pool.query(KEEP, values));
+  const result = await withPartitions(pool, () =>
+    pool.query({ name: "sluice-keep-stale", text: KEEP, values }),
+  );
   return result.rowCount === 0 ? "repeat" : "stale";
 }

@@ -64,7 +64,7 @@ export async function report(pool: Pool, place: Place, what: Partial<HealthRepor
 }
 
 /** `n` requests in a row without an answer, the first of them a while ago. */
-export const down = (n: number, nowMs: number, agoMs = 10_000) => ({
+export const down = (n: number, nowMs: number, agoMs = 40_000) => ({
   failures: n,
   first_failure_ms: nowMs - agoMs,
   downs: n,

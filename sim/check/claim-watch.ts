@@ -3,13 +3,14 @@
  * not from the function: it counts what is leased and asks of every row whether anything held it.
  */
 import type { Claim, ClaimRequest } from "#db/queue/claim.ts";
+import { RATE_AHEAD_MS } from "#domain/rate.ts";
 import type { DeliveryRow, DestinationTableRow, StateRow, Tables } from "#sim/store/tables.ts";
 import { short } from "./row-watch.ts";
 import type { Violations } from "./violations.ts";
 
 const RUNNING = new Set(["canary", "running"]);
 /** A token may be taken this much before it is there; the request waits for it. */
-const AHEAD_US = 20_000;
+const AHEAD_US = RATE_AHEAD_MS * 1_000;
 const SECOND_US = 1_000_000;
 const ROUNDING = 0.001;
 
@@ -45,7 +46,8 @@ export class ClaimWatch {
     for (const id of new Set(leased.map(({ tenantId }) => tenantId))) {
       const cap = this.#tables.tenants.get(id)?.concurrencyLimit ?? this.#tables.defaultTenantConcurrency;
       const count = live.filter(({ tenantId }) => tenantId === id).length;
-      if (count > cap) this.#violations.add("tenant_cap", `tenant ${short({ id })}: ${count} leases over ${cap}`);
+      if (count > cap)
+        this.#violations.add("tenant_cap", `tenant ${short({ id })}: ${count} leases over ${cap}`);
     }
   }
 
@@ -54,33 +56,41 @@ export class ClaimWatch {
     const tenant = tenants.get(row.tenantId);
     const destination = destinations.get(row.destinationId);
     const held = (why: string) => this.#violations.add("held", `${short(row)} was claimed although ${why}`);
-    if (row.dueUs > nowUs) this.#violations.add("due_time", `${short(row)} is due in ${row.dueUs - nowUs} us`);
+    if (row.dueUs > nowUs)
+      this.#violations.add("due_time", `${short(row)} is due in ${row.dueUs - nowUs} us`);
     if (this.#tables.draining) held("the region drains");
     if (this.#tables.claimOwner !== owner || tenant?.claimOwner !== owner) held("another owner has it");
-    if ((tenant?.pausedAtUs ?? null) !== null && (tenant?.pauseUntilUs ?? 0) > nowUs) held("its tenant is paused");
+    if ((tenant?.pausedAtUs ?? null) !== null && (tenant?.pauseUntilUs ?? 0) > nowUs)
+      held("its tenant is paused");
     if ((destination?.pausedAtUs ?? null) !== null && (destination?.pauseUntilUs ?? 0) > nowUs) {
       held("its destination is paused");
     }
     if ((destination?.disabledAtUs ?? null) !== null) held("its destination is disabled");
-    if ((tenant?.deletedAtUs ?? null) !== null || (destination?.deletedAtUs ?? null) !== null) held("it is deleted");
-    if (row.replayBatchId !== null && !RUNNING.has(batches.get(row.replayBatchId) ?? "")) held("its batch does not run");
+    if ((tenant?.deletedAtUs ?? null) !== null || (destination?.deletedAtUs ?? null) !== null)
+      held("it is deleted");
+    if (row.replayBatchId !== null && !RUNNING.has(batches.get(row.replayBatchId) ?? ""))
+      held("its batch does not run");
   }
 
   #destination(id: string, count: number, nowUs: number): void {
-    const cap = this.#tables.destinations.get(id)?.concurrencyLimit ?? this.#tables.defaultDestinationConcurrency;
+    const cap =
+      this.#tables.destinations.get(id)?.concurrencyLimit ?? this.#tables.defaultDestinationConcurrency;
     const state = this.#tables.states.get(id);
     const over = (most: number, why: string) => {
-      if (count > most) this.#violations.add("destination_cap", `${short({ id })}: ${count} leases over ${why} of ${most}`);
+      if (count > most)
+        this.#violations.add("destination_cap", `${short({ id })}: ${count} leases over ${why} of ${most}`);
     };
     over(cap, "its cap");
     if (state === undefined) return;
-    if (!state.probing && state.breaker !== "open" && state.adaptiveLimit !== null) over(state.adaptiveLimit, "its adaptive limit");
+    if (!state.probing && state.breaker !== "open" && state.adaptiveLimit !== null)
+      over(state.adaptiveLimit, "its adaptive limit");
     this.#gate(id, state, count, nowUs);
   }
 
   #gate(id: string, state: StateRow, count: number, nowUs: number): void {
     const shut = (why: string) => this.#violations.add("gate", `${short({ id })} was claimed from ${why}`);
-    if ((state.holdUntilUs ?? 0) > nowUs) shut(`${(state.holdUntilUs ?? 0) - nowUs} us before its gate opens`);
+    if ((state.holdUntilUs ?? 0) > nowUs)
+      shut(`${(state.holdUntilUs ?? 0) - nowUs} us before its gate opens`);
     if (state.breaker === "open" && (state.breakerUntilUs ?? 0) > nowUs) shut("behind an open breaker");
     if ((state.probing || state.breaker === "open") && count > 1) shut(`${count} at once while it is probed`);
   }
@@ -104,7 +114,10 @@ export class ClaimWatch {
       const count = total - index;
       const most = rateBurst + (ratePerSecond * (nowUs + AHEAD_US - fromUs)) / SECOND_US;
       if (count > most + ROUNDING) {
-        this.#violations.add("rate", `${short({ id })}: ${count} in ${nowUs - fromUs} us at ${ratePerSecond}/s, burst ${rateBurst}`);
+        this.#violations.add(
+          "rate",
+          `${short({ id })}: ${count} in ${nowUs - fromUs} us at ${ratePerSecond}/s, burst ${rateBurst}`,
+        );
       }
     });
   }

@@ -26,7 +26,10 @@ export function judgeEnd(facts: Facts): void {
     const live = tables.deliveries.get(id);
     const ended = tables.ended.get(id);
     if ((live === undefined) === (ended === undefined)) {
-      violations.add("nothing_lost", `${short({ id })} is ${live === undefined ? "nowhere" : "in two places"}`);
+      violations.add(
+        "nothing_lost",
+        `${short({ id })} is ${live === undefined ? "nowhere" : "in two places"}`,
+      );
     }
     const own = attempts.get(id) ?? [];
     numbers(facts, id, own, (ended ?? live)?.attempts ?? 0);
@@ -34,13 +37,16 @@ export function judgeEnd(facts: Facts): void {
     if (ended !== undefined) end(facts, ended, own);
     const receiver = facts.receiverOf(destinationId);
     const effects = receiver?.effects.get(idempotencyKey) ?? 0;
-    if (receiver?.honoursKeys && effects > 1) violations.add("one_effect", `${short({ id })} had ${effects} effects`);
+    if (receiver?.honoursKeys && effects > 1)
+      violations.add("one_effect", `${short({ id })} had ${effects} effects`);
   }
 }
 
 /** 1, 2, 3...: HTTP attempts and lost leases; a delivery that ended without a request keeps its number. */
 function numbers({ violations }: Facts, id: string, attempts: readonly AttemptRow[], total: number): void {
-  const counted = attempts.filter(({ kind }) => kind === "http" || kind === "lease_expired").map(({ number }) => number);
+  const counted = attempts
+    .filter(({ kind }) => kind === "http" || kind === "lease_expired")
+    .map(({ number }) => number);
   const wrong = counted.findIndex((number, index) => number !== index + 1);
   if (wrong !== -1 || counted.length !== total) {
     violations.add("attempts", `${short({ id })}: attempts ${counted.join(",")}, the row says ${total}`);
@@ -83,13 +89,18 @@ function isExplained(
     received.some(({ reply }) => reply.kind === "answer" && test(reply.status));
   switch (ended.reason) {
     case "rejected":
-      return answered((status) => status >= 400 && status < 500 && ![408, 409, 410, 425, 429].includes(status));
+      return answered(
+        (status) => status >= 400 && status < 500 && ![408, 409, 410, 425, 429].includes(status),
+      );
     case "redirect":
       return answered((status) => status >= 300 && status < 400);
     case "gone":
       return answered((status) => status === 410);
     case "attempts_exhausted":
-      return attempts.filter(({ kind, outcome }) => kind === "http" && !NO_FAILURES.has(outcome)).length >= maxFailures;
+      return (
+        attempts.filter(({ kind, outcome }) => kind === "http" && !NO_FAILURES.has(outcome)).length >=
+        maxFailures
+      );
     case "payload_erased":
       return erased.has(ended.id);
     case "worker_lost": {

@@ -89,7 +89,8 @@ export class RequestWatch {
     }
     if (read.sent) add("one_live_lease", "two requests under one lease");
     read.sent = true;
-    if (sent.attempt !== read.number) add("attempts", `the receiver was told ${sent.attempt}, not ${read.number}`);
+    if (sent.attempt !== read.number)
+      add("attempts", `the receiver was told ${sent.attempt}, not ${read.number}`);
     this.#judgeTime(sent, read, add);
     const tokens = this.sent.get(sent.deliveryId) ?? new Set();
     this.sent.set(sent.deliveryId, tokens.add(read.token));
@@ -109,7 +110,11 @@ export class RequestWatch {
     if (this.#open.get(sent.deliveryId)?.sent === sent) this.#open.delete(sent.deliveryId);
   }
 
-  #judgeTime(sent: Sent, read: Read, add: (invariant: Parameters<Violations["add"]>[0], detail: string) => void): void {
+  #judgeTime(
+    sent: Sent,
+    read: Read,
+    add: (invariant: Parameters<Violations["add"]>[0], detail: string) => void,
+  ): void {
     const deadlineUs = this.#timing.requestDeadlineMs * MS;
     const lateUs = sent.atUs + deadlineUs - read.untilUs;
     if (lateUs > 0) add("lease_covers_request", `its lease ends ${lateUs} us before its deadline`);
@@ -119,7 +124,8 @@ export class RequestWatch {
     }
     this.#open.set(sent.deliveryId, { sent, token: read.token, untilUs: sent.atUs + deadlineUs });
     const tokenUs = this.#tokenUs.get(sent.deliveryId + read.token);
-    if (tokenUs !== undefined && sent.atUs < tokenUs) add("rate", `started ${tokenUs - sent.atUs} us before its token`);
+    if (tokenUs !== undefined && sent.atUs < tokenUs)
+      add("rate", `started ${tokenUs - sent.atUs} us before its token`);
     const notBeforeUs = this.#notBeforeUs.get(`${sent.deliveryId}/${sent.attempt - 1}`);
     if (notBeforeUs !== undefined && sent.atUs < notBeforeUs && this.#recorded(sent)) {
       add("retry_after", `sent ${notBeforeUs - sent.atUs} us too early`);
@@ -129,7 +135,8 @@ export class RequestWatch {
   /** Only an answer that was recorded can have moved the due time: a lost lease says nothing of it. */
   #recorded(sent: Sent): boolean {
     const last = this.#tables.attempts.findLast(
-      ({ deliveryId, number, kind }) => deliveryId === sent.deliveryId && number === sent.attempt - 1 && kind !== "stale_result",
+      ({ deliveryId, number, kind }) =>
+        deliveryId === sent.deliveryId && number === sent.attempt - 1 && kind !== "stale_result",
     );
     return last?.kind === "http" && (last.status === 429 || last.status === 503);
   }

@@ -44,7 +44,8 @@ export class RowWatch {
     const leased: DeliveryRow[] = [];
     for (const row of deliveries.values()) {
       const was = this.#seen.get(row.id);
-      if (was?.leaseToken === row.leaseToken && was.attempts === row.attempts && was.state === row.state) continue;
+      if (was?.leaseToken === row.leaseToken && was.attempts === row.attempts && was.state === row.state)
+        continue;
       if (was === undefined) this.#appeared(row, change);
       else if (this.#changed(was, row, change)) leased.push(row);
       this.#seen.set(row.id, { ...row });
@@ -94,7 +95,8 @@ export class RowWatch {
     add: (invariant: "fence" | "attempts" | "one_live_lease", detail: string) => void,
   ): void {
     if (change.kind === "release") {
-      if (change.token !== was.leaseToken || !change.ids.includes(was.id)) add("fence", "released by another token");
+      if (change.token !== was.leaseToken || !change.ids.includes(was.id))
+        add("fence", "released by another token");
       if (rise !== 0) add("attempts", "a release changed attempts");
     } else if (change.kind === "finish") {
       const outcome = outcomeOf(change, was);
@@ -117,7 +119,8 @@ export class RowWatch {
       return;
     }
     for (const field of FIXED) {
-      if (ended[field] !== was[field]) this.#violations.add("identity", `${short(was)}: ${field} changed at its end`);
+      if (ended[field] !== was[field])
+        this.#violations.add("identity", `${short(was)}: ${field} changed at its end`);
     }
     const rise = ended.attempts - was.attempts;
     if (change.kind === "finish") {
@@ -125,7 +128,8 @@ export class RowWatch {
       if (outcome === undefined) add("fence", "ended by a result under another token");
       else if (rise !== (outcome.sent ? 1 : 0)) add("attempts", `its end raised attempts by ${rise}`);
     } else if (change.kind === "expire") {
-      if (was.lostLeases + 1 < MAX_LOST_LEASES) add("nothing_lost", `dead after ${was.lostLeases + 1} lost leases`);
+      if (was.lostLeases + 1 < MAX_LOST_LEASES)
+        add("nothing_lost", `dead after ${was.lostLeases + 1} lost leases`);
       if (rise !== 1) add("attempts", `a lost lease raised attempts by ${rise}`);
     } else if (change.kind !== "cancel" || was.leaseToken !== null) {
       add("nothing_lost", "ended by nothing");

@@ -41,7 +41,11 @@ export function findRows(tables: Tables, nowUs: Us, clipped: readonly Clipped[],
 }
 
 /** `hash`: whose turn it is among tenants with a lost lease, anew for each claim. */
-export function choose(found: readonly Chosen[], maxBytes: number, hash: (tenantId: string) => number): Chosen[] {
+export function choose(
+  found: readonly Chosen[],
+  maxBytes: number,
+  hash: (tenantId: string) => number,
+): Chosen[] {
   // In the order of entries and due times; `found` may have newer rows of an entry before its older ones.
   const ordered = found.toSorted((a, b) => a.ord - b.ord || byDue(a.row, b.row));
   const suspect = firstSuspect(ordered, hash);

@@ -3,6 +3,7 @@
  * function: whatever it answers is compared with Postgres by random scripts.
  */
 import type { Claim, ClaimBlocker, ClaimEntry, ClaimRequest, EntryResult, Pace } from "#db/queue/claim.ts";
+import { RATE_AHEAD_MS } from "#domain/rate.ts";
 import type { Us } from "#sim/scheduler.ts";
 import { countLeases, type Leases } from "./claim-leases.ts";
 import { type Chosen, choose, findRows } from "./claim-rows.ts";
@@ -11,7 +12,7 @@ import type { Database, DestinationTableRow, StateRow, Tables, TenantRow } from 
 import { MS, SECOND, seconds, toDateMs, toFloatMs } from "./time.ts";
 
 /** How long before it is there a rate's token may be taken. */
-const AHEAD_US = 20 * MS;
+const AHEAD_US = RATE_AHEAD_MS * MS;
 /** Tolerance of the rounding of intervals, in tokens. */
 const TOKEN_SLACK = 0.000001;
 const PROBE_LATE_US = 2 * SECOND;
@@ -39,7 +40,13 @@ interface EntryRate {
   readonly storedTatUs: Us | null;
   readonly tatUs: Us;
   readonly tokens: number;
-  readonly ramp: { perSecond: number; burst: number; storedTatUs: Us | null; tatUs: Us; tokens: number } | null;
+  readonly ramp: {
+    perSecond: number;
+    burst: number;
+    storedTatUs: Us | null;
+    tatUs: Us;
+    tokens: number;
+  } | null;
 }
 
 /** An entry with the rows that it may take. */
@@ -65,12 +72,20 @@ export function claimRows(database: Database, request: ClaimRequest): Claim {
   const token = database.uuid();
   const untilUs = nowUs + request.leaseMs * MS;
   const leases = countLeases(tables, nowUs, request.workerId);
-  const guarded = request.entries.map((entry, ord) => guard(tables, nowUs, request.owner, entry, ord, leases));
+  const guarded = request.entries.map((entry, ord) =>
+    guard(tables, nowUs, request.owner, entry, ord, leases),
+  );
   const clipped = clip(guarded);
   const found = findRows(tables, nowUs, clipped, leases.suspects === 0);
   const chosen = choose(found, request.maxBytes, (tenantId) => database.hash(tenantId + token));
   for (const { row } of chosen) {
-    Object.assign(row, { state: "leased", leaseToken: token, leaseUntilUs: untilUs, leasedAtUs: nowUs, leasedBy: request.workerId });
+    Object.assign(row, {
+      state: "leased",
+      leaseToken: token,
+      leaseUntilUs: untilUs,
+      leasedAtUs: nowUs,
+      leasedBy: request.workerId,
+    });
   }
   const counted = count(clipped, found, chosen);
   spend(tables, counted);
@@ -78,9 +93,7 @@ export function claimRows(database: Database, request: ClaimRequest): Claim {
     claimedAtMs: toDateMs(nowUs),
     token,
     leaseUntilMs: toDateMs(untilUs),
-    ids: chosen
-      .toSorted((a, b) => a.ord - b.ord || (a.row.id < b.row.id ? -1 : 1))
-      .map(({ row }) => row.id),
+    ids: chosen.toSorted((a, b) => a.ord - b.ord || (a.row.id < b.row.id ? -1 : 1)).map(({ row }) => row.id),
     entries: counted.map((entry) => judge(tables, entry)),
     paces: counted.map(paceOf),
     watched: counted.map(({ watched }) => watched),
@@ -141,18 +154,24 @@ function blockerOf(
   state: StateRow | undefined,
   probeDueUs: Us | null,
 ): { blocker: ClaimBlocker | null; blockedUntilUs: Us | null } {
-  const is = (blocker: ClaimBlocker | null, blockedUntilUs: Us | null = null) => ({ blocker, blockedUntilUs });
-  if (!tenant || !destination || tenant.deletedAtUs !== null || destination.deletedAtUs !== null) return is("deleted");
+  const is = (blocker: ClaimBlocker | null, blockedUntilUs: Us | null = null) => ({
+    blocker,
+    blockedUntilUs,
+  });
+  if (!tenant || !destination || tenant.deletedAtUs !== null || destination.deletedAtUs !== null)
+    return is("deleted");
   if (tables.draining) return is("region_draining");
   if (tables.claimOwner !== owner || tenant.claimOwner !== owner) return is("other_owner");
-  if (tenant.pausedAtUs !== null && (tenant.pauseUntilUs ?? 0) > nowUs) return is("tenant_paused", tenant.pauseUntilUs);
+  if (tenant.pausedAtUs !== null && (tenant.pauseUntilUs ?? 0) > nowUs)
+    return is("tenant_paused", tenant.pauseUntilUs);
   if (destination.pausedAtUs !== null && (destination.pauseUntilUs ?? 0) > nowUs) {
     return is("destination_paused", destination.pauseUntilUs);
   }
   if (destination.disabledAtUs !== null) return is("destination_disabled");
   const holdUs = Math.max(state?.holdUntilUs ?? 0, probeDueUs ?? 0);
   if (holdUs > nowUs) return is("gate", holdUs);
-  if (state?.breaker === "open" && (state.breakerUntilUs ?? 0) > nowUs) return is("breaker", state.breakerUntilUs);
+  if (state?.breaker === "open" && (state.breakerUntilUs ?? 0) > nowUs)
+    return is("breaker", state.breakerUntilUs);
   return is(null);
 }
 
@@ -166,7 +185,12 @@ function roomOf(state: StateRow | undefined, probe: Probe | null, entry: ClaimEn
 }
 
 function isWatched(state: StateRow): boolean {
-  return state.adaptiveLimit !== null || state.breaker === "open" || state.failuresSinceSuccess > 0 || state.downInRow > 0;
+  return (
+    state.adaptiveLimit !== null ||
+    state.breaker === "open" ||
+    state.failuresSinceSuccess > 0 ||
+    state.downInRow > 0
+  );
 }
 
 function rateOf(
@@ -179,15 +203,29 @@ function rateOf(
   const perSecond = destination.ratePerSecond;
   const burst = destination.rateBurst;
   const stored = tables.rates.get(destination.id);
-  const tatUs = Math.max(nowUs, Math.min(stored?.tatUs ?? nowUs, nowUs + AHEAD_US + seconds(burst / perSecond)));
-  const tokens = Math.max(0, Math.floor(burst - ((tatUs - nowUs - AHEAD_US) / SECOND) * perSecond + TOKEN_SLACK));
+  const tatUs = Math.max(
+    nowUs,
+    Math.min(stored?.tatUs ?? nowUs, nowUs + AHEAD_US + seconds(burst / perSecond)),
+  );
+  const tokens = Math.max(
+    0,
+    Math.floor(burst - ((tatUs - nowUs - AHEAD_US) / SECOND) * perSecond + TOKEN_SLACK),
+  );
   return {
     perSecond,
     burst,
     storedTatUs: stored?.tatUs ?? null,
     tatUs,
     tokens,
-    ramp: ramp === null ? null : rampRateOf(nowUs, perSecond * ramp.part, Math.max(1, Math.floor(burst * ramp.part)), stored?.rampTatUs ?? null),
+    ramp:
+      ramp === null
+        ? null
+        : rampRateOf(
+            nowUs,
+            perSecond * ramp.part,
+            Math.max(1, Math.floor(burst * ramp.part)),
+            stored?.rampTatUs ?? null,
+          ),
   };
 }
 
@@ -249,7 +287,9 @@ function count(clipped: readonly Clipped[], found: readonly Chosen[], chosen: re
 function spend(tables: Tables, counted: readonly Counted[]): void {
   for (const { entry, rate, allN, allOldN } of counted) {
     if (rate === null) continue;
-    const cut = (rate.storedTatUs ?? 0) > rate.tatUs || (rate.ramp !== null && (rate.ramp.storedTatUs ?? 0) > rate.ramp.tatUs);
+    const cut =
+      (rate.storedTatUs ?? 0) > rate.tatUs ||
+      (rate.ramp !== null && (rate.ramp.storedTatUs ?? 0) > rate.ramp.tatUs);
     if (allN === 0 && !cut) continue;
     tables.rates.set(entry.destinationId, {
       tatUs: rate.tatUs + seconds(allN / rate.perSecond),
@@ -263,7 +303,8 @@ function judge(tables: Tables, item: Counted): EntryResult {
   const { rate, n, allN, allOldN } = item;
   const dateMs = (us: Us | null) => (us === null ? null : toDateMs(us));
   let untilUs: Us | null = blocker === item.blocker ? item.blockedUntilUs : null;
-  if (blocker === "rate" && rate !== null) untilUs = rate.tatUs + seconds((allN + 1 - rate.burst) / rate.perSecond);
+  if (blocker === "rate" && rate !== null)
+    untilUs = rate.tatUs + seconds((allN + 1 - rate.burst) / rate.perSecond);
   if (blocker === "resume_ramp" && rate?.ramp) {
     untilUs = rate.ramp.tatUs + seconds((allOldN + 1 - rate.ramp.burst) / rate.ramp.perSecond);
   }
@@ -281,7 +322,8 @@ function whyOf(tables: Tables, item: Counted): ClaimBlocker | null {
   const { entry, n, k, oldK, oldN, ramp, rate } = item;
   if (item.blocker !== null) return item.blocker;
   if (item.found > n) return "deferred";
-  if (n < k) return ramp !== null && oldK < k && oldN === oldK && hasOld(tables, item, ramp) ? "resume_ramp" : null;
+  if (n < k)
+    return ramp !== null && oldK < k && oldN === oldK && hasOld(tables, item, ramp) ? "resume_ramp" : null;
   if (k === entry.wanted) return null;
   if (k < item.allowed) return "tenant_cap";
   if (rate !== null && rate.tokens <= item.destinationRoom) return "rate";
@@ -291,8 +333,14 @@ function whyOf(tables: Tables, item: Counted): ClaimBlocker | null {
 /** Whether rows from before the resume still wait in the entry's lane. The function sees what it has leased as waiting. */
 function hasOld(tables: Tables, { entry }: Counted, ramp: Ramp): boolean {
   for (const row of tables.deliveries.values()) {
-    if (row.state === "leased" || row.lane !== entry.lane || row.serviceClass !== entry.serviceClass) continue;
-    if (row.destinationId === entry.destinationId && row.tenantId === entry.tenantId && row.dueUs < ramp.lineUs) return true;
+    if (row.state === "leased" || row.lane !== entry.lane || row.serviceClass !== entry.serviceClass)
+      continue;
+    if (
+      row.destinationId === entry.destinationId &&
+      row.tenantId === entry.tenantId &&
+      row.dueUs < ramp.lineUs
+    )
+      return true;
   }
   return false;
 }

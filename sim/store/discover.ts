@@ -86,7 +86,10 @@ function openings(tables: Tables, waiting: readonly DeliveryRow[], nowUs: Us): U
     const holdUs = state.holdUntilUs;
     const destination = tables.destinations.get(destinationId);
     if (holdUs === null || holdUs <= nowUs || destination === undefined) continue;
-    const behind = waiting.some((row) => row.destinationId === destinationId && row.tenantId === destination.tenantId && row.dueUs <= holdUs);
+    const behind = waiting.some(
+      (row) =>
+        row.destinationId === destinationId && row.tenantId === destination.tenantId && row.dueUs <= holdUs,
+    );
     if (behind) moments.push(holdUs);
   }
   return moments;

@@ -97,7 +97,9 @@ export function keepStale(database: Database, stale: StaleResult): "repeat" | "s
   const { row } = stale;
   const stands = tables.attempts.some(
     (attempt) =>
-      attempt.deliveryId === row.id && attempt.leaseToken === row.lease_token && attempt.kind !== "lease_expired",
+      attempt.deliveryId === row.id &&
+      attempt.leaseToken === row.lease_token &&
+      attempt.kind !== "lease_expired",
   );
   if (stands) return "repeat";
   tables.attempts.push({

@@ -43,7 +43,11 @@ export function shut(database: Database, gate: ShutGate): GateState {
   const known = tables.states.get(gate.destinationId);
   const state = known ?? emptyState();
   const another = state.holdUntilUs === null || startedUs >= state.holdUntilUs;
-  if (another && !state.adaptivePinned && (state.adaptiveLoweredAtUs === null || startedUs >= state.adaptiveLoweredAtUs)) {
+  if (
+    another &&
+    !state.adaptivePinned &&
+    (state.adaptiveLoweredAtUs === null || startedUs >= state.adaptiveLoweredAtUs)
+  ) {
     lower(tables, gate.destinationId, state, nowUs);
   }
   const holdUntilUs = nowUs + Math.ceil(gate.delayMs) * MS;
@@ -62,10 +66,12 @@ export function shut(database: Database, gate: ShutGate): GateState {
 }
 
 function lower(tables: Tables, destinationId: string, state: StateRow, nowUs: Us): void {
-  const cap = tables.destinations.get(destinationId)?.concurrencyLimit ?? tables.defaultDestinationConcurrency;
+  const cap =
+    tables.destinations.get(destinationId)?.concurrencyLimit ?? tables.defaultDestinationConcurrency;
   let inFlight = 0;
   for (const row of tables.deliveries.values()) {
-    if (row.state === "leased" && row.destinationId === destinationId && (row.leaseUntilUs as Us) > nowUs) inFlight += 1;
+    if (row.state === "leased" && row.destinationId === destinationId && (row.leaseUntilUs as Us) > nowUs)
+      inFlight += 1;
   }
   const inForce = Math.min(cap, state.adaptiveLimit ?? cap, inFlight);
   state.adaptiveLimit = 1;

@@ -3,7 +3,7 @@ import type { DisableDestination, HealthAnswer, HealthReport } from "#db/queue/n
 import type { Us } from "#sim/scheduler.ts";
 import { emptyState } from "./gate.ts";
 import type { Database, DestinationTableRow, StateRow } from "./tables.ts";
-import { fromMs, MS, MINUTE, rint, SECOND, toFloatMs } from "./time.ts";
+import { fromMs, MINUTE, MS, rint, SECOND, toFloatMs } from "./time.ts";
 
 const BREAKER_FAILURES = 20;
 const BREAKER_MIN_SPAN_US = 2 * SECOND;
@@ -14,7 +14,11 @@ const ROUND_US = SECOND / 2;
 const DISABLE_FAILURES = 20;
 const DISABLE_AFTER_US = 24 * 60 * MINUTE;
 
-export function noteReports(database: Database, reports: readonly HealthReport[], random: number): HealthAnswer[] {
+export function noteReports(
+  database: Database,
+  reports: readonly HealthReport[],
+  random: number,
+): HealthAnswer[] {
   const { tables } = database;
   const known = reports.filter(({ destination_id }) => tables.destinations.has(destination_id));
   const ordered = known.toSorted((a, b) => (a.destination_id < b.destination_id ? -1 : 1));
@@ -60,7 +64,13 @@ function countFailures(state: StateRow, report: HealthReport, disabled: boolean)
 function moveBreaker(state: StateRow, report: HealthReport, nowUs: Us, random: number): void {
   const aliveUs = usOrNull(report.alive_ms);
   if (aliveUs !== null && (state.downSinceUs === null || aliveUs >= state.downSinceUs)) {
-    Object.assign(state, { breaker: "closed", breakerUntilUs: null, breakerOpens: 0, downInRow: 0, downSinceUs: null });
+    Object.assign(state, {
+      breaker: "closed",
+      breakerUntilUs: null,
+      breakerOpens: 0,
+      downInRow: 0,
+      downSinceUs: null,
+    });
   }
   if (report.downs === 0) return;
   state.downInRow += report.downs;
@@ -74,7 +84,10 @@ function moveBreaker(state: StateRow, report: HealthReport, nowUs: Us, random: n
   state.breaker = "open";
   state.breakerWhy = report.down_why ?? null;
   state.breakerOpens += 1;
-  const plainMs = Math.min(BREAKER_FIRST_MS * 2 ** Math.min(state.breakerOpens - 1, BREAKER_MOST_DOUBLINGS), BREAKER_LONGEST_MS);
+  const plainMs = Math.min(
+    BREAKER_FIRST_MS * 2 ** Math.min(state.breakerOpens - 1, BREAKER_MOST_DOUBLINGS),
+    BREAKER_LONGEST_MS,
+  );
   state.breakerUntilUs = nowUs + rint(MS * (plainMs * (0.8 + 0.4 * random)));
 }
 
@@ -91,11 +104,20 @@ function adapt(
   const limit = old.adaptiveLimit;
   const half = Math.trunc(Math.min(cap, limit ?? cap) / 2);
   const lowered = (to: number, why: string) =>
-    Object.assign(state, { adaptiveLimit: to, adaptiveWhy: why, adaptiveLoweredAtUs: nowUs, adaptiveChangedAtUs: nowUs });
+    Object.assign(state, {
+      adaptiveLimit: to,
+      adaptiveWhy: why,
+      adaptiveLoweredAtUs: nowUs,
+      adaptiveChangedAtUs: nowUs,
+    });
   if (old.breaker === "open" && state.breaker === "closed") {
     state.adaptiveSafeLimit ??= Math.max(1, half);
     lowered(1, "breaker");
-  } else if (timeoutUs !== null && report.drain_gained !== true && timeoutUs >= (state.adaptiveLoweredAtUs ?? 0)) {
+  } else if (
+    timeoutUs !== null &&
+    report.drain_gained !== true &&
+    timeoutUs >= (state.adaptiveLoweredAtUs ?? 0)
+  ) {
     const bound =
       limit === null && ratePerSecond !== null && report.service_ms !== undefined
         ? Math.max(1, Math.floor((ratePerSecond * report.service_ms) / 1000)) - 1
@@ -103,9 +125,16 @@ function adapt(
     const next = Math.max(1, Math.min(half, bound));
     state.adaptiveSafeLimit = Math.min(state.adaptiveSafeLimit ?? next, next);
     lowered(next, "timeout");
-  } else if (limit !== null && roundUs !== null && isClean(state, report, limit, roundUs, nowUs) && timeoutUs === null) {
+  } else if (
+    limit !== null &&
+    roundUs !== null &&
+    isClean(state, report, limit, roundUs, nowUs) &&
+    timeoutUs === null
+  ) {
     const slow = state.adaptiveSafeLimit !== null && limit < state.adaptiveSafeLimit;
-    const next = slow ? Math.min(limit * 2, state.adaptiveSafeLimit as number) : limit + Math.max(1, Math.trunc(cap / 16));
+    const next = slow
+      ? Math.min(limit * 2, state.adaptiveSafeLimit as number)
+      : limit + Math.max(1, Math.trunc(cap / 16));
     state.adaptiveSafeLimit = Math.max(state.adaptiveSafeLimit ?? limit, limit);
     state.adaptiveLimit = next >= cap ? null : next;
     state.adaptiveChangedAtUs = nowUs;

@@ -93,7 +93,8 @@ export function findLimits({ tables }: Database, ids: readonly string[]): LimitR
 export function findChangedLimits({ tables, nowUs }: Database, sinceMs: number): ChangedLimits {
   const sinceUs = fromMs(sinceMs);
   const rows: { id: string; atUs: Us }[] = [];
-  for (const { id, limitsChangedAtUs } of tables.destinations.values()) rows.push({ id, atUs: limitsChangedAtUs });
+  for (const { id, limitsChangedAtUs } of tables.destinations.values())
+    rows.push({ id, atUs: limitsChangedAtUs });
   for (const { id, tenantId } of tables.destinations.values()) {
     const tenant = tables.tenants.get(tenantId);
     if (tenant !== undefined) rows.push({ id, atUs: tenant.limitsChangedAtUs });

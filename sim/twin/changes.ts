@@ -1,7 +1,16 @@
 /** What staff change in the middle of a script, on both sides. */
 import type { Pausable } from "#sim/store/tables.ts";
 import type { Places } from "./places.ts";
-import { deleteJobs, erasePayload, openGate, pinLimit, writeBatch, writeDestination, writeRegion, writeTenant } from "./sql.ts";
+import {
+  deleteJobs,
+  erasePayload,
+  openGate,
+  pinLimit,
+  writeBatch,
+  writeDestination,
+  writeRegion,
+  writeTenant,
+} from "./sql.ts";
 import type { Twin } from "./twin.ts";
 
 const SECOND = 1_000_000;
@@ -9,7 +18,15 @@ const SHARES = [null, 0.05, 0.29, 0.5, 1];
 
 export async function change(twin: Twin, places: Places): Promise<void> {
   twin.history.push("a control");
-  await twin.random.pick([changeTenant, changeDestination, changeDestination, changeRegion, changeBatch, changeState, changeData])(twin, places);
+  await twin.random.pick([
+    changeTenant,
+    changeDestination,
+    changeDestination,
+    changeRegion,
+    changeBatch,
+    changeState,
+    changeData,
+  ])(twin, places);
 }
 
 async function changeTenant(twin: Twin): Promise<void> {
@@ -36,7 +53,8 @@ async function changeDestination(twin: Twin): Promise<void> {
     row.concurrencyLimit = random.pick([null, 1, 5, 40]);
     row.ratePerSecond = random.pick([row.ratePerSecond, null, 0.5, 20]);
     row.rateBurst = random.pick([row.rateBurst, 1, 4]);
-    if (JSON.stringify([row.concurrencyLimit, row.ratePerSecond, row.rateBurst]) !== before) row.limitsChangedAtUs = nowUs;
+    if (JSON.stringify([row.concurrencyLimit, row.ratePerSecond, row.rateBurst]) !== before)
+      row.limitsChangedAtUs = nowUs;
   }
   if (random.chance(0.2)) row.disabledAtUs = row.disabledAtUs === null ? nowUs : null;
   if (random.chance(0.08)) row.deletedAtUs = row.deletedAtUs === null ? nowUs : null;
@@ -46,9 +64,18 @@ async function changeDestination(twin: Twin): Promise<void> {
 
 function pauseOrResume({ random, nowUs }: Twin, row: Pausable): void {
   if (row.pausedAtUs === null && random.chance(0.3)) {
-    Object.assign(row, { pausedAtUs: nowUs, pauseUntilUs: nowUs + random.int(1, 8 * SECOND), resumeShare: random.pick(SHARES) });
+    Object.assign(row, {
+      pausedAtUs: nowUs,
+      pauseUntilUs: nowUs + random.int(1, 8 * SECOND),
+      resumeShare: random.pick(SHARES),
+    });
   } else if (row.pausedAtUs !== null && random.chance(0.7)) {
-    Object.assign(row, { pausedAtUs: null, pauseUntilUs: null, resumedAtUs: nowUs, resumeShare: random.pick(SHARES) });
+    Object.assign(row, {
+      pausedAtUs: null,
+      pauseUntilUs: null,
+      resumedAtUs: nowUs,
+      resumeShare: random.pick(SHARES),
+    });
   }
 }
 

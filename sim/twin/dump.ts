@@ -38,7 +38,11 @@ export function dumpMemory(tables: Tables): Record<string, Row[]> {
     attempts: attemptsOf(tables),
     states: statesOf(tables),
     rates: sorted([...tables.rates], ([id, { tatUs, rampTatUs }]) => ({ id, tat: tatUs, ramp: rampTatUs })),
-    disabled: sorted([...tables.destinations.values()], ({ id, version, disabledAtUs }) => ({ id, version, disabled: disabledAtUs })),
+    disabled: sorted([...tables.destinations.values()], ({ id, version, disabledAtUs }) => ({
+      id,
+      version,
+      disabled: disabledAtUs,
+    })),
     jobs: tables.wakeJob === null ? [] : [{ run: tables.wakeJob.runAtUs }],
   };
 }

@@ -9,9 +9,22 @@ export interface Places {
 
 export async function furnish(twin: Twin): Promise<Places> {
   const { random, tables, pool } = twin;
-  const free = { pausedAtUs: null, pauseUntilUs: null, resumedAtUs: null, resumeShare: null, deletedAtUs: null, limitsChangedAtUs: 0 };
+  const free = {
+    pausedAtUs: null,
+    pauseUntilUs: null,
+    resumedAtUs: null,
+    resumeShare: null,
+    deletedAtUs: null,
+    limitsChangedAtUs: 0,
+  };
   for (let t = random.int(1, 3); t > 0; t--) {
-    const tenant = { id: twin.uuid(), weight: random.int(1, 5), concurrencyLimit: random.pick([null, 1, 3, 9]), claimOwner: "sluice", ...free };
+    const tenant = {
+      id: twin.uuid(),
+      weight: random.int(1, 5),
+      concurrencyLimit: random.pick([null, 1, 3, 9]),
+      claimOwner: "sluice",
+      ...free,
+    };
     tables.tenants.set(tenant.id, tenant);
     await insertTenant(pool, tenant);
     for (let d = random.int(1, 2); d > 0; d--) {

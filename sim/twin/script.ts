@@ -5,8 +5,8 @@ import type { HealthReport } from "#db/queue/note-health.ts";
 import { LANES, type Lane, SERVICE_CLASSES, type ServiceClass } from "#domain/delivery.ts";
 import { enqueue } from "#sim/store/enqueue.ts";
 import type { DeliveryRow } from "#sim/store/tables.ts";
-import { furnish, type Places } from "./places.ts";
 import { change } from "./changes.ts";
+import { furnish, type Places } from "./places.ts";
 import { insertDelivery } from "./sql.ts";
 import type { Twin } from "./twin.ts";
 
@@ -43,7 +43,9 @@ class Script {
 
   async next(): Promise<void> {
     const { random } = this.#twin;
-    await this.#twin.tick(random.pick([0, 1, 333, 5 * MS, 20 * MS, 250 * MS, 1_500 * MS, 4 * SECOND, random.int(0, 90 * SECOND)]));
+    await this.#twin.tick(
+      random.pick([0, 1, 333, 5 * MS, 20 * MS, 250 * MS, 1_500 * MS, 4 * SECOND, random.int(0, 90 * SECOND)]),
+    );
     const operations = [
       ...[() => this.#claim(), () => this.#claim(), () => this.#claim(), () => this.#claim()],
       ...[() => this.#finish(), () => this.#finish(), () => this.#finish()],
@@ -61,12 +63,26 @@ class Script {
       const destination = random.pick([...tables.destinations.values()]);
       const id = this.#twin.uuid();
       const body = Buffer.alloc(random.int(1, 60), "x");
-      const dueUs = nowUs + random.pick([0, -1, random.int(-5 * SECOND, 2 * SECOND), random.int(-100, 30 * SECOND)]);
+      const dueUs =
+        nowUs + random.pick([0, -1, random.int(-5 * SECOND, 2 * SECOND), random.int(-100, 30 * SECOND)]);
       const serviceClass = random.pick(SERVICE_CLASSES);
-      enqueue(tables, { id, tenantId: destination.tenantId, destinationId: destination.id, idempotencyKey: id, serviceClass, body, dueUs });
+      enqueue(tables, {
+        id,
+        tenantId: destination.tenantId,
+        destinationId: destination.id,
+        idempotencyKey: id,
+        serviceClass,
+        body,
+        dueUs,
+      });
       const row = tables.deliveries.get(id) as DeliveryRow;
       if (random.chance(0.15)) {
-        Object.assign(row, { state: "delayed", lane: "replay", cycle: 2, replayBatchId: this.#places.batchId });
+        Object.assign(row, {
+          state: "delayed",
+          lane: "replay",
+          cycle: 2,
+          replayBatchId: this.#places.batchId,
+        });
       }
       await insertDelivery(pool, row, body);
     }
@@ -92,11 +108,20 @@ class Script {
     const { random, tables } = this.#twin;
     const keys: Omit<ClaimEntry, "wanted">[] = [];
     for (const { id, tenantId } of tables.destinations.values()) {
-      for (const lane of LANES) for (const serviceClass of SERVICE_CLASSES) keys.push({ lane, serviceClass, tenantId, destinationId: id });
+      for (const lane of LANES)
+        for (const serviceClass of SERVICE_CLASSES)
+          keys.push({ lane, serviceClass, tenantId, destinationId: id });
     }
-    keys.push({ lane: "first", serviceClass: "routine", tenantId: this.#twin.uuid(), destinationId: this.#twin.uuid() });
+    keys.push({
+      lane: "first",
+      serviceClass: "routine",
+      tenantId: this.#twin.uuid(),
+      destinationId: this.#twin.uuid(),
+    });
     const shuffled = keys.map((key) => ({ key, order: random.next() })).sort((a, b) => a.order - b.order);
-    return shuffled.slice(0, random.int(1, keys.length)).map(({ key }) => ({ ...key, wanted: random.int(1, 6) }));
+    return shuffled
+      .slice(0, random.int(1, keys.length))
+      .map(({ key }) => ({ ...key, wanted: random.int(1, 6) }));
   }
 
   async #finish(): Promise<void> {
@@ -123,7 +148,8 @@ class Script {
     const decision = random.pick(["delivered", "delayed", "delayed", "dead"] as const);
     const throttle = decision !== "delivered" && random.chance(0.4);
     const failure = decision !== "delivered" && !throttle;
-    const sent = decision === "delivered" || random.chance(0.9);
+    // Whatever is not sent ends.
+    const sent = decision !== "dead" || random.chance(0.8);
     return {
       id,
       lease_token: token,
@@ -133,7 +159,9 @@ class Script {
       duration_ms: random.int(0, 500),
       outcome: decision === "delivered" ? "delivered" : throttle ? "rate_limited" : "server_error",
       decision,
-      ...(decision === "delivered" ? {} : { reason: decision === "dead" ? "rejected" : "server_error", fingerprint: "f" }),
+      ...(decision === "delivered"
+        ? {}
+        : { reason: decision === "dead" ? "rejected" : "server_error", fingerprint: "f" }),
       status: decision === "delivered" ? 200 : throttle ? 429 : 500,
       sent,
       failure,
@@ -189,13 +217,16 @@ class Script {
     const { random, tables } = this.#twin;
     const ids = [...tables.destinations.keys()].filter(() => random.chance(0.6));
     const reports = [...ids, this.#twin.uuid()].map((id) => this.#report(id));
-    await this.#twin.both("noteHealth", [reports, random.next()], (answers) => answers.toSorted((a, b) => (a.destinationId < b.destinationId ? -1 : 1)));
+    await this.#twin.both("noteHealth", [reports, random.next()], (answers) =>
+      answers.toSorted((a, b) => (a.destinationId < b.destinationId ? -1 : 1)),
+    );
   }
 
   #report(destination_id: string): HealthReport {
     const { random, nowUs } = this.#twin;
     const ago = () => Math.floor(nowUs / MS) - random.pick([0, 5, 400, 3_000, 40_000, 90_000_000]);
-    const maybe = <K extends string>(key: K, value: () => unknown) => (random.chance(0.4) ? { [key]: value() } : {});
+    const maybe = <K extends string>(key: K, value: () => unknown) =>
+      random.chance(0.4) ? { [key]: value() } : {};
     const failures = random.pick([0, 0, 1, 7, 25]);
     const downs = random.pick([0, 0, 1, 7, 25]);
     return {
@@ -209,7 +240,11 @@ class Script {
       ...maybe("round_since_ms", ago),
       round_successes: random.int(0, 5),
       ...(random.chance(0.3)
-        ? { timeout_started_ms: ago(), drain_gained: random.chance(0.3), ...maybe("service_ms", () => random.int(1, 4_000)) }
+        ? {
+            timeout_started_ms: ago(),
+            drain_gained: random.chance(0.3),
+            ...maybe("service_ms", () => random.int(1, 4_000)),
+          }
         : {}),
     } as HealthReport;
   }
@@ -222,8 +257,14 @@ class Script {
   async #discover(): Promise<void> {
     const { random, nowUs } = this.#twin;
     const sinceMs = random.pick([0, nowUs / MS - random.int(0, 5_000)]);
-    await this.#twin.both("recentLanes", [sinceMs], ({ heads, ...rest }) => ({ ...rest, heads: sortedHeads(heads) }));
-    const from = { tenantId: "00000000-0000-0000-0000-000000000000", destinationId: "00000000-0000-0000-0000-000000000000" };
+    await this.#twin.both("recentLanes", [sinceMs], ({ heads, ...rest }) => ({
+      ...rest,
+      heads: sortedHeads(heads),
+    }));
+    const from = {
+      tenantId: "00000000-0000-0000-0000-000000000000",
+      destinationId: "00000000-0000-0000-0000-000000000000",
+    };
     await this.#twin.both("walkLanes", [random.pick(LANES), random.pick(SERVICE_CLASSES), from]);
     await this.#twin.both("nextDue", []);
   }
@@ -237,13 +278,20 @@ class Script {
       ...rest,
       changes: changes.map(({ destinationId }) => destinationId).sort(),
     }));
-    await this.#twin.both("heartbeat", [{ id: this.#twin.random.pick([...this.#places.workers, this.#twin.uuid()]), inFlight: 1, state: "running" }]);
+    await this.#twin.both("heartbeat", [
+      {
+        id: this.#twin.random.pick([...this.#places.workers, this.#twin.uuid()]),
+        inFlight: 1,
+        state: "running",
+      },
+    ]);
     await this.#twin.both("readPolicies", []);
   }
 
   async #jobs(): Promise<void> {
     const { random, nowUs } = this.#twin;
-    if (random.chance(0.5)) await this.#twin.both("writeWakeJob", ["us", nowUs / MS + random.int(-1_000, 60_000)]);
+    if (random.chance(0.5))
+      await this.#twin.both("writeWakeJob", ["us", nowUs / MS + random.int(-1_000, 60_000)]);
     else await this.#twin.both("restoreWakeJob", ["us", random.pick([0, 1_000, 5_000])]);
   }
 
@@ -270,7 +318,9 @@ function byDestination<T extends { destinationId: string }>(rows: readonly T[]):
   return rows.toSorted((a, b) => (a.destinationId < b.destinationId ? -1 : 1));
 }
 
-function sortedHeads<T extends { lane: Lane; serviceClass: ServiceClass; destinationId: string }>(heads: readonly T[]): T[] {
+function sortedHeads<T extends { lane: Lane; serviceClass: ServiceClass; destinationId: string }>(
+  heads: readonly T[],
+): T[] {
   const key = ({ lane, serviceClass, destinationId }: T) => lane + serviceClass + destinationId;
   return heads.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }

@@ -44,7 +44,9 @@ export async function clearTables(pool: Pool): Promise<void> {
     sluice.worker_process, graphile_worker._private_jobs`);
   await pool.query("DROP TRIGGER IF EXISTS attempt_append_only ON sluice.attempt");
   await pool.query("TRUNCATE sluice.attempt");
-  await pool.query("UPDATE sluice.region_control SET draining = false, drain_reason = NULL, claim_owner = 'sluice'");
+  await pool.query(
+    "UPDATE sluice.region_control SET draining = false, drain_reason = NULL, claim_owner = 'sluice'",
+  );
 }
 
 export async function insertTenant(pool: Pool, row: TenantRow): Promise<void> {
@@ -59,7 +61,15 @@ export async function insertDestination(pool: Pool, row: DestinationTableRow): P
   await pool.query(
     `INSERT INTO sluice.destination (id, region, tenant_id, name, url, concurrency_limit, rate_per_second, rate_burst, secret_current)
      SELECT $1, region, $2, 'd', $3, $4, $5, $6, $7 FROM sluice.region_control`,
-    [row.id, row.tenantId, row.url, row.concurrencyLimit, row.ratePerSecond, row.rateBurst, row.secretCurrent],
+    [
+      row.id,
+      row.tenantId,
+      row.url,
+      row.concurrencyLimit,
+      row.ratePerSecond,
+      row.rateBurst,
+      row.secretCurrent,
+    ],
   );
 }
 
@@ -151,7 +161,10 @@ export async function writeBatch(pool: Pool, id: string, state: string): Promise
 }
 
 export async function openGate(pool: Pool, destinationId: string): Promise<void> {
-  await pool.query("UPDATE sluice.destination_state SET hold_until = twin.clock_timestamp() WHERE destination_id = $1", [destinationId]);
+  await pool.query(
+    "UPDATE sluice.destination_state SET hold_until = twin.clock_timestamp() WHERE destination_id = $1",
+    [destinationId],
+  );
 }
 
 export async function pinLimit(pool: Pool, destinationId: string, limit: number | null): Promise<void> {
@@ -162,7 +175,10 @@ export async function pinLimit(pool: Pool, destinationId: string, limit: number 
 }
 
 export async function erasePayload(pool: Pool, id: string): Promise<void> {
-  await pool.query("UPDATE sluice.payload SET body = NULL, erased_at = pg_catalog.clock_timestamp() WHERE id = $1", [id]);
+  await pool.query(
+    "UPDATE sluice.payload SET body = NULL, erased_at = pg_catalog.clock_timestamp() WHERE id = $1",
+    [id],
+  );
 }
 
 export async function deleteJobs(pool: Pool): Promise<void> {
@@ -175,21 +191,29 @@ const us = (column: string) => `(extract(epoch FROM ${column}) * 1000000)::float
 export async function dump(pool: Pool): Promise<Record<string, Record<string, unknown>[]>> {
   const read = async (text: string) => (await pool.query<Record<string, unknown>>(text)).rows;
   return {
-    deliveries: await read(`SELECT id, ${us("due_at")} AS due, state::text, lane::text, attempts, failures, rejections, throttles,
+    deliveries:
+      await read(`SELECT id, ${us("due_at")} AS due, state::text, lane::text, attempts, failures, rejections, throttles,
         throttled_ms::float8 AS throttled, lost_leases AS lost, cycle, last_outcome AS outcome, last_status AS status, lease_token AS token,
         ${us("lease_until")} AS until, ${us("leased_at")} AS leased, leased_by AS by FROM sluice.delivery ORDER BY id`),
-    ended: await read(`SELECT id, state AS end, reason, attempts, failures, throttles, cycle, last_outcome AS outcome, last_status AS status
+    ended:
+      await read(`SELECT id, state AS end, reason, attempts, failures, throttles, cycle, last_outcome AS outcome, last_status AS status
         FROM sluice.delivery_archive UNION ALL
         SELECT id, 'dead', reason, attempts, failures, throttles, cycle, last_outcome, last_status FROM sluice.dead_letter ORDER BY 1`),
-    attempts: await read(`SELECT delivery_id AS id, kind, number, lease_token AS token, lane::text, outcome, decision, reason, status,
+    attempts:
+      await read(`SELECT delivery_id AS id, kind, number, lease_token AS token, lane::text, outcome, decision, reason, status,
         ${us("next_due_at")} AS next FROM sluice.attempt ORDER BY delivery_id, number, kind, lease_token, recorded_at`),
-    states: await read(`SELECT destination_id AS id, ${us("hold_until")} AS hold, hold_why AS why, hold_status AS status, hold_delivery_id AS delivery,
+    states:
+      await read(`SELECT destination_id AS id, ${us("hold_until")} AS hold, hold_why AS why, hold_status AS status, hold_delivery_id AS delivery,
         probing, consecutive_gates AS gates, adaptive_limit AS adaptive, adaptive_safe_limit AS safe, adaptive_why,
         ${us("adaptive_changed_at")} AS changed, ${us("adaptive_lowered_at")} AS lowered, breaker, ${us("breaker_until")} AS breaker_until,
         breaker_opens AS opens, down_in_row AS down, ${us("down_since")} AS down_since, failures_since_success AS failing,
         ${us("failing_since")} AS failing_since, ${us("last_success_at")} AS success FROM sluice.destination_state ORDER BY 1`),
-    rates: await read(`SELECT destination_id AS id, ${us("rate_tat")} AS tat, ${us("ramp_tat")} AS ramp FROM sluice.destination_rate ORDER BY 1`),
-    disabled: await read(`SELECT id, version, ${us("disabled_at")} AS disabled FROM sluice.destination ORDER BY 1`),
+    rates: await read(
+      `SELECT destination_id AS id, ${us("rate_tat")} AS tat, ${us("ramp_tat")} AS ramp FROM sluice.destination_rate ORDER BY 1`,
+    ),
+    disabled: await read(
+      `SELECT id, version, ${us("disabled_at")} AS disabled FROM sluice.destination ORDER BY 1`,
+    ),
     jobs: await read(`SELECT ${us("run_at")} AS run FROM graphile_worker.jobs`),
   };
 }

@@ -43,7 +43,9 @@ describe("the simulated store", () => {
       for (let seed = 1; seed <= SCRIPTS; seed++) {
         const twin = new Twin(pool, new SeededRandom(seed));
         await runScript(twin, OPERATIONS).catch((error: unknown) => {
-          throw new Error(`script ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+          throw new Error(`script ${seed}: ${error instanceof Error ? error.message : String(error)}`, {
+            cause: error,
+          });
         });
       }
     },

@@ -62,7 +62,9 @@ export class Twin {
     normal: (answer: Awaited<ReturnType<QueueStore[Name]>>) => unknown = (answer) => answer,
   ): Promise<Awaited<ReturnType<QueueStore[Name]>>> {
     this.history.push(`${this.nowUs - START_US} us: ${name} ${JSON.stringify(given)}`);
-    const ask = this.#postgres[name] as (...given: unknown[]) => Promise<Awaited<ReturnType<QueueStore[Name]>>>;
+    const ask = this.#postgres[name] as (
+      ...given: unknown[]
+    ) => Promise<Awaited<ReturnType<QueueStore[Name]>>>;
     const run = this.#memory[name] as (...given: unknown[]) => Awaited<ReturnType<QueueStore[Name]>>;
     const real = await ask(...given);
     const simulated = run(...given);

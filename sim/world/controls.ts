@@ -33,6 +33,9 @@ export function doSomething(staff: Staff): void {
     () => switchOff(staff, destination),
     () => stepBatches(staff),
     () => handOver(staff, tenant),
+    () => {
+      if (random.chance(0.2)) destination.deletedAtUs = staff.nowUs();
+    },
   ];
   random.pick(controls)();
 }
@@ -85,7 +88,8 @@ function changeTenant({ random, nowUs }: Staff, row: TenantRow): void {
 /** Probing stays: the destination is asked with one request. */
 function openGate({ tables, nowUs }: Staff, { id }: DestinationTableRow): void {
   const state = tables.states.get(id);
-  if (state !== undefined && state.holdUntilUs !== null && state.holdUntilUs > nowUs()) state.holdUntilUs = nowUs();
+  if (state !== undefined && state.holdUntilUs !== null && state.holdUntilUs > nowUs())
+    state.holdUntilUs = nowUs();
 }
 
 function switchOff({ random, nowUs, later }: Staff, row: DestinationTableRow): void {
@@ -118,5 +122,6 @@ function enable(row: DestinationTableRow): void {
 }
 
 function stepBatches({ tables, random }: Staff): void {
-  for (const id of tables.batches.keys()) tables.batches.set(id, random.pick(["canary", "canary_hold", "running", "paused"]));
+  for (const id of tables.batches.keys())
+    tables.batches.set(id, random.pick(["canary", "canary_hold", "running", "paused"]));
 }

@@ -68,7 +68,14 @@ class Exchange {
       this.#aborted = true;
       this.#close();
     };
-    this.#controller = { abort, aborted: false, paused: false, reason: null, pause() {}, resume() {} } as unknown as Dispatcher.DispatchController;
+    this.#controller = {
+      abort,
+      aborted: false,
+      paused: false,
+      reason: null,
+      pause() {},
+      resume() {},
+    } as unknown as Dispatcher.DispatchController;
   }
 
   /** A kept connection takes the request at once, a new one once it stands. */
@@ -115,7 +122,9 @@ class Exchange {
   }
 
   #break(code: string): void {
-    this.#back(() => this.#handler.onResponseError?.(this.#controller, Object.assign(new Error(code), { code })));
+    this.#back(() =>
+      this.#handler.onResponseError?.(this.#controller, Object.assign(new Error(code), { code })),
+    );
   }
 
   #back(tell: () => void): void {

@@ -12,6 +12,7 @@ export type Profile =
   | "healthy"
   | "throttling"
   | "flaky"
+  | "down"
   | "unavailable"
   | "crowded"
   | "rejecting"
@@ -78,13 +79,17 @@ export class Receiver {
       case "gone":
         return random.chance(0.3) ? this.#refuse(410) : this.#accept(MS, 50 * MS);
       case "throttling":
-        return random.chance(0.4) ? this.#limit(nowUs, 429) : this.#accept(MS, 50 * MS);
+        return random.chance(0.6) ? this.#limit(nowUs, 429) : this.#accept(MS, 50 * MS);
       case "unavailable":
         return random.chance(0.4) ? this.#limit(nowUs, 503) : this.#accept(MS, 50 * MS);
       case "crowded":
-        return this.#inside(nowUs) >= this.#roomAtOnce ? this.#limit(nowUs, 429) : this.#accept(20 * MS, 300 * MS);
+        return this.#inside(nowUs) >= this.#roomAtOnce
+          ? this.#limit(nowUs, 429)
+          : this.#accept(20 * MS, 300 * MS);
       case "flaky":
         return this.#flaky();
+      case "down":
+        return random.chance(0.5) ? this.#refuse(503) : { ...this.#refuse(0), kind: "hang_up" };
       default:
         return this.#accept(MS, 80 * MS);
     }
@@ -102,16 +107,32 @@ export class Receiver {
 
   /** Requests that came lately and are still being worked on. */
   #inside(nowUs: Us): number {
-    return this.received.filter(({ arrivedUs, reply }) => reply.accepted && arrivedUs + reply.serviceUs > nowUs).length;
+    return this.received.filter(
+      ({ arrivedUs, reply }) => reply.accepted && arrivedUs + reply.serviceUs > nowUs,
+    ).length;
   }
 
   #accept(lowUs: number, highUs: number): Reply {
     const serviceUs = this.#random.skewed(lowUs, highUs);
-    return { kind: "answer", status: this.#random.pick([200, 202, 204]), retryAfter: null, askedUs: null, serviceUs, accepted: true };
+    return {
+      kind: "answer",
+      status: this.#random.pick([200, 202, 204]),
+      retryAfter: null,
+      askedUs: null,
+      serviceUs,
+      accepted: true,
+    };
   }
 
   #refuse(status: number): Reply {
-    return { kind: "answer", status, retryAfter: null, askedUs: null, serviceUs: this.#random.int(MS, 20 * MS), accepted: false };
+    return {
+      kind: "answer",
+      status,
+      retryAfter: null,
+      askedUs: null,
+      serviceUs: this.#random.int(MS, 20 * MS),
+      accepted: false,
+    };
   }
 
   #limit(nowUs: Us, status: number): Reply {
@@ -125,6 +146,10 @@ export class Receiver {
     if (x < 0.75) return { ...refusal, retryAfter: String(seconds), askedUs: seconds * SECOND };
     // A date has whole seconds: it may ask for a little less than intended.
     const dateUs = Math.floor((answeredUs + seconds * SECOND) / SECOND) * SECOND;
-    return { ...refusal, retryAfter: new Date(dateUs / MS).toUTCString(), askedUs: Math.max(0, dateUs - answeredUs) };
+    return {
+      ...refusal,
+      retryAfter: new Date(dateUs / MS).toUTCString(),
+      askedUs: Math.max(0, dateUs - answeredUs),
+    };
   }
 }

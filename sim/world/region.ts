@@ -56,6 +56,7 @@ export class SimRegion {
   readonly #database: Database;
   readonly #core: SyncStore;
   readonly #receivers = new Map<string, Receiver>();
+  readonly #deadly = new Set<string>();
   readonly #staff: Staff;
   #processes: SimProcess[] = [];
   #awayUntilUs = 0;
@@ -66,11 +67,24 @@ export class SimRegion {
     this.#input = input;
     this.tables = emptyTables(region);
     const nowUs = () => scheduler.nowUs;
-    this.#database = { tables: this.tables, nowUs, uuid: () => this.#uuid(), hash: () => random.int(0, 1 << 30) };
+    this.#database = {
+      tables: this.tables,
+      nowUs,
+      uuid: () => this.#uuid(),
+      hash: () => random.int(0, 1 << 30),
+    };
     const { requestDeadlineMs, retryAfter } = scenario.policy;
-    const timing = { requestDeadlineMs, retryAfterMinMs: retryAfter.minMs, retryAfterMaxMs: retryAfter.maxMs };
+    const timing = {
+      requestDeadlineMs,
+      retryAfterMinMs: retryAfter.minMs,
+      retryAfterMaxMs: retryAfter.maxMs,
+    };
     this.watch = new Watch(this.tables, violations, timing, nowUs);
-    this.#core = withJobs(memoryStore(this.#database, () => this.#hint()), this.tables, (job) => this.#expectJob(job));
+    this.#core = withJobs(
+      memoryStore(this.#database, () => this.#hint()),
+      this.tables,
+      (job) => this.#expectJob(job),
+    );
     this.#staff = {
       tables: this.tables,
       random,
@@ -89,6 +103,10 @@ export class SimRegion {
     return this.#receivers.values();
   }
 
+  get length(): number {
+    return this.#input.scenario.length;
+  }
+
   get maxFailures(): number {
     return this.#input.scenario.policy.maxFailures;
   }
@@ -105,7 +123,10 @@ export class SimRegion {
     scenario.deliveries.forEach((plan, index) => {
       const destinationId = ids[plan.destination] as string;
       scheduler.after(plan.writtenAfterUs, null, () => this.#write(plan, index, destinationId));
-      if (plan.twice) scheduler.after(plan.writtenAfterUs + SECOND / 2, null, () => this.#write(plan, index, destinationId));
+      if (plan.twice)
+        scheduler.after(plan.writtenAfterUs + SECOND / 2, null, () =>
+          this.#write(plan, index, destinationId),
+        );
     });
     this.#every(scenario.faultEveryUs, () => this.#harm());
     this.#every(scenario.controlEveryUs, () => doSomething(this.#staff));
@@ -147,7 +168,14 @@ export class SimRegion {
     tables.defaultTenantConcurrency = scenario.defaultTenantConcurrency;
     tables.defaultDestinationConcurrency = scenario.defaultDestinationConcurrency;
     for (const serviceClass of SERVICE_CLASSES) tables.policies.set(serviceClass, scenario.policy);
-    const free = { pausedAtUs: null, pauseUntilUs: null, resumedAtUs: null, resumeShare: null, deletedAtUs: null, limitsChangedAtUs: 0 };
+    const free = {
+      pausedAtUs: null,
+      pauseUntilUs: null,
+      resumedAtUs: null,
+      resumeShare: null,
+      deletedAtUs: null,
+      limitsChangedAtUs: 0,
+    };
     const tenantIds = scenario.tenants.map((plan) => {
       const id = this.#uuid();
       tables.tenants.set(id, { id, claimOwner: "sluice", ...plan, ...free });
@@ -179,7 +207,15 @@ export class SimRegion {
     const body = `{"n":${index}}`;
     const dueUs = scheduler.nowUs + plan.dueAfterUs;
     const key = `order-${index}`;
-    const given = { id, tenantId, destinationId, idempotencyKey: key, serviceClass: plan.serviceClass, body: Buffer.from(body), dueUs };
+    const given = {
+      id,
+      tenantId,
+      destinationId,
+      idempotencyKey: key,
+      serviceClass: plan.serviceClass,
+      body: Buffer.from(body),
+      dueUs,
+    };
     if (!enqueue(this.tables, given)) return;
     const row = this.tables.deliveries.get(id);
     if (plan.replayed && row !== undefined) {
@@ -187,6 +223,7 @@ export class SimRegion {
       Object.assign(row, { state: "delayed", lane: "replay", cycle: 2, replayBatchId: batch });
     }
     this.watch.enqueue(id, body);
+    if (plan.deadly) this.#deadly.add(id);
     if (plan.erased) scheduler.after(random.int(0, 2 * SECOND), null, () => this.#erase(id));
     this.#hint();
   }
@@ -212,7 +249,8 @@ export class SimRegion {
         keyring,
         log,
         storeOf: (owner) => {
-          const broken = bug?.breakStore?.(this.#core, { database: this.#database, scheduler, random }) ?? this.#core;
+          const broken =
+            bug?.breakStore?.(this.#core, { database: this.#database, scheduler, random }) ?? this.#core;
           return linkedStore(this.#harmAfterClaim(this.watch.wrap(broken, id), owner), { ...link, owner });
         },
         httpOf: (owner) => {
@@ -225,7 +263,9 @@ export class SimRegion {
             onConnecting: () => this.#harmSoon(owner),
             onSent: (sent) => {
               this.watch.requests.left(id, sent);
-              this.#harmSoon(owner);
+              if (this.#deadly.has(sent.deliveryId))
+                scheduler.after(random.int(0, SOON_US), null, () => owner.kill());
+              else this.#harmSoon(owner);
             },
             onClosed: (sent) => this.watch.requests.closed(sent),
             onReply: (sent, reply, atUs) => this.watch.requests.answered(sent, reply, atUs),
@@ -263,8 +303,14 @@ export class SimRegion {
     if (x >= killed + frozen) return;
     scheduler.after(random.skewed(0, SOON_US), null, () => {
       if (!this.#faulty) return;
-      if (x < killed) process.kill();
-      else process.freeze(random.chance(0.8) ? scenario.policy.leaseMs * MS * (0.2 + 2 * random.next()) : random.int(LONG_FREEZE_US.low, LONG_FREEZE_US.high));
+      if (x < killed / 2) process.stop();
+      else if (x < killed) process.kill();
+      else
+        process.freeze(
+          random.chance(0.8)
+            ? scenario.policy.leaseMs * MS * (0.2 + 2 * random.next())
+            : random.int(LONG_FREEZE_US.low, LONG_FREEZE_US.high),
+        );
     });
   }
 

@@ -12,7 +12,13 @@ export interface SimPolicy {
   readonly leaseMarginMs: number;
   readonly leaseMs: number;
   readonly maxFailures: number;
-  readonly retryAfter: { minMs: number; maxMs: number; jitterShare: number; jitterFloorMs: number; jitterCapMs: number };
+  readonly retryAfter: {
+    minMs: number;
+    maxMs: number;
+    jitterShare: number;
+    jitterFloorMs: number;
+    jitterCapMs: number;
+  };
   readonly backoff: { baseMs: number; factor: number; capMs: number; jitter: number };
   readonly gate: { baseMs: number; factor: number; capMs: number; jitter: number };
 }
@@ -43,6 +49,8 @@ export interface DeliveryPlan {
   readonly replayed: boolean;
   /** Its payload is erased at some time. */
   readonly erased: boolean;
+  /** A body that kills the process that sends it. */
+  readonly deadly: boolean;
 }
 
 export interface Scenario {
@@ -59,24 +67,61 @@ export interface Scenario {
   /** Gaps between faults of processes and between controls; null: there are none. */
   readonly faultEveryUs: number | null;
   readonly controlEveryUs: number | null;
+  /** Steps with faults, in multiples of what was asked for. */
+  readonly length: number;
 }
 
 /** Receivers that limit and fail are what a run is about. */
 const PROFILE_MIX: readonly Profile[] = [
   ...["healthy", "rejecting", "redirecting", "gone"],
   ...["throttling", "throttling", "throttling", "unavailable", "unavailable"],
-  ...["crowded", "crowded", "flaky", "flaky", "flaky", "flaky"],
+  ...["crowded", "crowded", "flaky", "flaky", "flaky", "flaky", "down", "down"],
 ] as Profile[];
 const MS = 1_000;
 const SECOND = 1_000_000;
 /** Deliveries are written during this time. */
 const WRITING_US = SECOND / 2;
+const STORM_CHANCE = 0.08;
+const STORM_STEP_US = SECOND / 8;
+const STORM_FAILURES = 40;
+const STORM_LENGTH = 2;
 /** Time for reading and starting a claimed row; the worker keeps the same. */
 const START_MS = 1_000;
 
 export function drawScenario(random: SeededRandom): Scenario {
+  const scenario = drawMixed(random);
+  return random.chance(STORM_CHANCE) ? asStorm(scenario) : scenario;
+}
+
+/** One destination that is down, with everything going there: long enough for its breaker. */
+function asStorm(scenario: Scenario): Scenario {
+  const [destination] = scenario.destinations as [DestinationPlan];
+  const down = { ...destination, profile: "down", ratePerSecond: null, concurrencyLimit: null } as const;
+  const backoff = { baseMs: 50, factor: 2, capMs: 400, jitter: 0.2 };
+  const deliveries = scenario.deliveries.map((plan, n) => ({
+    ...plan,
+    destination: 0,
+    dueAfterUs: n * STORM_STEP_US,
+    replayed: false,
+  }));
+  const policy = { ...scenario.policy, backoff, maxFailures: STORM_FAILURES };
+  return {
+    ...scenario,
+    policy,
+    destinations: [down],
+    deliveries,
+    processes: 1,
+    controlEveryUs: null,
+    faultEveryUs: null,
+    length: STORM_LENGTH,
+  };
+}
+
+function drawMixed(random: SeededRandom): Scenario {
   const tenants = Array.from({ length: random.int(1, 3) }, () => drawTenant(random));
-  const destinations = Array.from({ length: random.int(2, 6) }, () => drawDestination(random, tenants.length));
+  const destinations = Array.from({ length: random.int(2, 6) }, () =>
+    drawDestination(random, tenants.length),
+  );
   const count = random.pick([5, 10, 16, 28]);
   return {
     policy: drawPolicy(random),
@@ -91,6 +136,7 @@ export function drawScenario(random: SeededRandom): Scenario {
     drainMs: random.pick([0, 100, 1_000]),
     faultEveryUs: random.pick([null, 500 * MS, 2 * SECOND]),
     controlEveryUs: random.pick([null, 100 * MS, 500 * MS, 2 * SECOND]),
+    length: 1,
   };
 }
 
@@ -103,7 +149,13 @@ function drawPolicy(random: SeededRandom): SimPolicy {
     leaseMarginMs,
     leaseMs: requestDeadlineMs + leaseMarginMs + START_MS,
     maxFailures: random.int(2, 8),
-    retryAfter: { minMs: 20, maxMs: 3_000, jitterShare: 0.1, jitterFloorMs: random.pick([0, 50]), jitterCapMs: 300 },
+    retryAfter: {
+      minMs: 20,
+      maxMs: 3_000,
+      jitterShare: 0.1,
+      jitterFloorMs: random.pick([0, 50]),
+      jitterCapMs: 300,
+    },
     backoff: backoff(),
     gate: backoff(),
   };
@@ -134,5 +186,6 @@ function drawDelivery(random: SeededRandom, destinations: number): DeliveryPlan 
     twice: random.chance(0.1),
     replayed: random.chance(0.2),
     erased: random.chance(0.04),
+    deadly: random.chance(0.02),
   };
 }

@@ -10,7 +10,7 @@ export const MOST_ROUTE_LINES = 39;
 const TEST_FILE = /\.(test|spec)\.tsx?$/;
 const CONFIG_FILE = /(^|[-./])config\.m?ts$/;
 const SQL_ROOMS = new Set(["db", "prisma"]);
-const SQL_FILE_ROOMS = new Set(["demo", "bench", "tests", "chaos"]);
+const SQL_FILE_ROOMS = new Set(["demo", "bench", "tests", "chaos", "sim"]);
 
 /** The start of a statement, in one case throughout: "Select a tenant" is a sentence. */
 const STATEMENT = [

@@ -74,7 +74,7 @@ BEGIN
       s.down_in_row := s.down_in_row + r.downs;
       s.down_since := coalesce(s.down_since, r.first_down_at);
       IF (s.breaker = 'open' AND r.last_down_started_at >= s.breaker_until)
-         OR (s.breaker = 'closed' AND s.down_in_row >= 20 AND v_now - s.down_since >= interval '2 seconds') THEN
+         OR (s.breaker = 'closed' AND s.down_in_row >= 20 AND v_now - s.down_since >= interval '30 seconds') THEN
         s.breaker_opened_at := CASE WHEN s.breaker = 'open' THEN s.breaker_opened_at ELSE v_now END;
         s.breaker := 'open';
         s.breaker_why := left(r.down_why, 100);
