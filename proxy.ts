@@ -21,13 +21,20 @@ function policyWith(nonce: string): string {
   ].join("; ");
 }
 
+/** As a person would write it: without the parameter by which Next asks for a page's data. */
+function pagePath({ pathname, searchParams }: URL): string {
+  const query = new URLSearchParams(searchParams);
+  query.delete("_rsc");
+  return query.size === 0 ? pathname : `${pathname}?${query}`;
+}
+
 export function proxy(request: NextRequest): NextResponse {
   const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64");
   const policy = policyWith(nonce);
   const headers = new Headers(request.headers);
   headers.set("x-nonce", nonce);
   headers.set("content-security-policy", policy);
-  headers.set("x-sluice-path", `${request.nextUrl.pathname}${request.nextUrl.search}`);
+  headers.set("x-sluice-path", pagePath(request.nextUrl));
   const response = NextResponse.next({ request: { headers } });
   response.headers.set("content-security-policy", policy);
   return response;

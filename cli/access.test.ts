@@ -34,6 +34,7 @@ function sluice(...args: string[]) {
       SLUICE_DATA_DIR: dataDir,
       DATABASE_URL_US: us.connectionString,
       DATABASE_URL_EU: eu.connectionString,
+      CONSOLE_DATABASE_URL: "",
     },
     encoding: "utf8",
     timeout: 60_000,
