@@ -1,7 +1,7 @@
 /** The checker itself: what is planted is found, and only that; what a rate and a cap mean at the receiver. */
 import { describe, expect, it } from "vitest";
 import { judge, type Violations } from "./check.ts";
-import { CLOCK_MS, MOST_NETWORK_MS, overSendMs, peakOverlap } from "./check-limits.ts";
+import { CLOCK_MS, MOST_NETWORK_MS } from "./check-limits.ts";
 import type { AttemptEvidence, Evidence, LedgerEntry, RequestEvidence } from "./evidence.ts";
 import type { Place } from "./places.ts";
 
@@ -347,39 +347,8 @@ describe("a zombie", () => {
   });
 });
 
-describe("overSendMs", () => {
-  it.each<[string, number[], number, number, number]>([
-    ["nothing", [], 10, 1, 0],
-    ["exactly at the rate", [0, 100, 200, 300], 10, 1, 0],
-    ["a burst that is allowed", [0, 0, 0, 100], 10, 3, 0],
-    ["one more than the burst", [0, 0, 0, 0], 10, 3, 100],
-    ["two that are 30 ms too near", [0, 70], 10, 1, 30],
-    ["a window over several", [0, 100, 180, 260], 10, 1, 40],
-    ["unused time is not saved beyond the burst", [0, 10_000, 10_000], 10, 1, 100],
-  ])("%s", (_name, times, perSecond, burst, expected) => {
-    expect(overSendMs(times, perSecond, burst)).toBeCloseTo(expected, 6);
-  });
-
-  it("says the same as looking at every window", () => {
-    let state = 7;
-    const random = () => {
-      state = (state * 48_271) % 2_147_483_647;
-      return state / 2_147_483_647;
-    };
-    for (let round = 0; round < 200; round++) {
-      const times = Array.from({ length: 12 }, () => random() * 1_500).sort((a, b) => a - b);
-      const [perSecond, burst] = [2 + Math.floor(random() * 20), 1 + Math.floor(random() * 4)];
-      let worst = 0;
-      times.forEach((from, i) => {
-        times.forEach((to, j) => {
-          if (j >= i) worst = Math.max(worst, ((j - i + 1 - burst) / perSecond) * 1_000 - (to - from));
-        });
-      });
-      expect(overSendMs(times, perSecond, burst)).toBeCloseTo(worst, 6);
-    }
-  });
-
-  it("a start is what its attempt says, unless the network cannot explain the rest", () => {
+describe("a start", () => {
+  it("is what its attempt says, unless the network cannot explain the rest", () => {
     // Arrives together with the one before it, but had started in time and was long on its way.
     const delayed = (byMs: number) =>
       judgedWith((evidence) => {
@@ -389,39 +358,5 @@ describe("overSendMs", () => {
       });
     expect(counts(delayed(100).violations)).toEqual({});
     expect(counts(delayed(MOST_NETWORK_MS + 100).violations)).toEqual({ capBreaches: 1 });
-  });
-});
-
-describe("peakOverlap", () => {
-  it.each<[string, [number, number | null][], number]>([
-    ["nothing", [], 0],
-    [
-      "one after the other",
-      [
-        [0, 10],
-        [10, 20],
-      ],
-      1,
-    ],
-    [
-      "two at a time",
-      [
-        [0, 10],
-        [9, 20],
-      ],
-      2,
-    ],
-    [
-      "one that was never answered counts nowhere",
-      [
-        [0, null],
-        [5, 10],
-      ],
-      1,
-    ],
-  ])("%s", (_name, spans, expected) => {
-    expect(peakOverlap(spans.map(([arrivedAtMs, answeredAtMs]) => ({ arrivedAtMs, answeredAtMs })))).toBe(
-      expected,
-    );
   });
 });

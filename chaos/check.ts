@@ -51,7 +51,7 @@ export interface Zombie {
   readonly attempt: number;
   /** It arrived when its lease was over. */
   readonly isLate: boolean;
-  /** Its delivery was delivered all the same, with one effect. */
+  /** Its delivery was delivered all the same, with one effect; or is excused as `worker_lost`. */
   readonly isHealed: boolean;
 }
 
@@ -236,6 +236,13 @@ function checkNumbers({ ledger }: Evidence, index: Index, violations: Violations
   }
 }
 
+function isHealed(evidence: Evidence, index: Index, deliveryId: string): boolean {
+  const row = index.rows.get(deliveryId)?.[0];
+  if (row?.reason === "worker_lost") return isExcused(evidence, index, deliveryId);
+  const applied = (index.requests.get(deliveryId) ?? []).filter(({ effect }) => effect === "applied");
+  return row?.state === "delivered" && applied.length === 1;
+}
+
 function findZombies(evidence: Evidence, index: Index): Zombie[] {
   const zombies: Zombie[] = [];
   for (const [deliveryId, attempts] of index.attempts) {
@@ -247,9 +254,7 @@ function findZombies(evidence: Evidence, index: Index): Zombie[] {
           deliveryId,
           attempt: lost.number,
           isLate: sent.arrivedAtMs > lost.startedMs + evidence.leaseMs,
-          isHealed:
-            index.rows.get(deliveryId)?.[0]?.state === "delivered" &&
-            requests.filter(({ effect }) => effect === "applied").length === 1,
+          isHealed: isHealed(evidence, index, deliveryId),
         });
       }
     }

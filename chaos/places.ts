@@ -83,7 +83,7 @@ export function receiverNameOf(region: Region, kind: PlaceKind): string {
 
 /** For both service classes: leases that end within seconds, and failures that are tried again soon. */
 export const CHAOS_POLICY = {
-  leaseMs: 5_000,
+  leaseMs: 6_000,
   requestDeadlineMs: 1_500,
   leaseMarginMs: 500,
   backoff: { baseMs: 100, capMs: 1_000 },

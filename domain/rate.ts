@@ -17,7 +17,7 @@ export interface RateLimit {
 /** The TAT of a destination that never sent anything: a full burst. */
 export const NEVER_SENT_TAT_MS = 0;
 /** How long before it is there a token may be taken. */
-export const RATE_AHEAD_MS = 50;
+export const RATE_AHEAD_MS = 100;
 
 /** A TAT that is a sum of intervals may differ from their product by rounding; that much is not "too far ahead". */
 const ROUNDING_SLACK_MS = 1;

@@ -101,7 +101,9 @@ const CLAIM_BUGS: readonly Bug[] = [
         pretend(tables.destinations, () => ({ pausedAtUs: null })),
         pretend(tables.tenants, () => ({ pausedAtUs: null })),
       ];
-      return () => undo.forEach((each) => each());
+      return () => {
+        for (const each of undo) each();
+      };
     }),
   },
   {
@@ -111,7 +113,7 @@ const CLAIM_BUGS: readonly Bug[] = [
     breakStore: claimPretending((tables) => {
       const before = new Map(tables.batches);
       for (const id of before.keys()) tables.batches.set(id, "running");
-      return () => before.forEach((state, id) => tables.batches.set(id, state));
+      return () => fill(tables.batches, before);
     }),
   },
   {
@@ -220,6 +222,12 @@ const LEASE_BUGS: readonly Bug[] = [
         return result;
       },
     }),
+  },
+  {
+    name: "suspects_together",
+    what: "rows with a lost lease are claimed like any others",
+    caughtBy: "one_suspect",
+    breakStore: claimPretending((tables) => pretend(tables.deliveries, () => ({ lostLeases: 0 }))),
   },
   {
     name: "lease_cut_short",

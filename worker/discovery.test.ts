@@ -110,6 +110,33 @@ describe("Discovery", () => {
     expect(known()).toEqual([late]);
   });
 
+  it("LEASE-4 walks again within seconds, also when the process was stopped for a minute in the middle of a walk", async () => {
+    const store = postgresStore(database.pool);
+    const clock = new DatabaseClock(() => monotonicMs);
+    clock.sync(Date.now());
+    let stoppedForMs = 60_000;
+    const stopped = new Discovery(
+      {
+        recentLanes: (sinceMs) => store.recentLanes(sinceMs),
+        walkLanes: (laneKind, serviceClass, from) => {
+          monotonicMs += stoppedForMs;
+          stoppedForMs = 0;
+          return store.walkLanes(laneKind, serviceClass, from);
+        },
+      },
+      clock,
+      book,
+    );
+    await stopped.refresh(true);
+    // Its transaction was open for longer than any look reaches back.
+    const late = await lane(1, { dueInMs: -30_000 });
+    await stopped.refresh(true);
+    expect(known()).toEqual([]);
+    monotonicMs += 10_000;
+    await stopped.refresh(true);
+    expect(known()).toEqual([late]);
+  });
+
   it("walks at once when it is told to", async () => {
     await lane(1);
     await discovery.refresh(true);
@@ -162,6 +189,7 @@ describe("LimitsCache", () => {
       await cache.load(store, heads, 500);
       return [cache.destination(destinationId).concurrency, cache.tenant(tenantId).weight];
     };
+    expect(await known()).toEqual([3, 1]);
     await set("destination SET concurrency_limit = 5", destinationId);
     expect(await known()).toEqual([3, 1]);
     expect(await cache.follow(store, Date.now())).toEqual([destinationId]);

@@ -20,6 +20,12 @@ const EDGE_MS = 300;
 const MIN_WALK_INTERVAL_MS = 500;
 /** A walk rests twenty times as long as it took. */
 const WALK_DUTY = 20;
+/**
+ * Longest rests: a process that was stopped, or a database that hung, in the middle of a look or a walk makes it seem to
+ * have taken minutes, and what only a walk finds must not wait twenty times as long.
+ */
+const LONGEST_LOOK_REST_MS = 1_000;
+const LONGEST_WALK_REST_MS = 10_000;
 /** Bound of one walk over one kind of lanes. */
 const MAX_WALK_PAGES = 25;
 
@@ -88,7 +94,7 @@ export class Discovery {
     const begunAt = this.#clock.monotonicMs();
     const recent = await this.#store.recentLanes(this.#readUpToMs);
     this.#lookedAt = this.#clock.monotonicMs();
-    this.#lookAt = this.#lookedAt + (this.#lookedAt - begunAt) * LOOK_DUTY;
+    this.#lookAt = this.#lookedAt + Math.min((this.#lookedAt - begunAt) * LOOK_DUTY, LONGEST_LOOK_REST_MS);
     this.#clock.sync(recent.nowMs, begunAt);
     this.#book.add(recent.heads);
     this.#readUpToMs = Math.min(recent.readUpToMs, recent.nowMs - LOOK_BACK_MS);
@@ -114,6 +120,7 @@ export class Discovery {
       }
     }
     const now = this.#clock.monotonicMs();
-    this.#walkAt = now + Math.max(MIN_WALK_INTERVAL_MS, (now - begunAt) * WALK_DUTY);
+    const restMs = Math.min((now - begunAt) * WALK_DUTY, LONGEST_WALK_REST_MS);
+    this.#walkAt = now + Math.max(MIN_WALK_INTERVAL_MS, restMs);
   }
 }

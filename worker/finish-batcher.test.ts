@@ -236,6 +236,31 @@ describe("a result that comes too late", () => {
     ]);
   });
 
+  it("holds up no fresh one: both are stored beside each other", async () => {
+    const [late, fresh] = (await claimed(2)) as [ClaimedDelivery, ClaimedDelivery];
+    await expireLeases(database.pool, [late.id]);
+    await returnExpiredLeases(database.pool);
+    const swallowed = proxy.swallowFrom("sluice-keep-stale");
+    const kept = record(late);
+    await swallowed;
+    // Nobody answers for the late one yet.
+    expect(await record(fresh)).toMatchObject({ kind: "recorded" });
+    proxy.shut();
+    proxy.open();
+    expect(await kept).toEqual({ kind: "stale" });
+  });
+
+  it("with data that Postgres refuses is kept without it", async () => {
+    const [late] = (await claimed(1)) as [ClaimedDelivery];
+    await expireLeases(database.pool, [late.id]);
+    await returnExpiredLeases(database.pool);
+    expect(await record(late, { error_detail: "a\u0000b" })).toEqual({ kind: "stale" });
+    expect((await readAttempts(database.pool, late.id)).map(({ kind }) => kind).sort()).toEqual([
+      "lease_expired",
+      "stale_result",
+    ]);
+  });
+
   it("LEASE-2 a lease that is over but was taken by nobody still takes its result", async () => {
     const [delivery] = (await claimed(1)) as [ClaimedDelivery];
     await expireLeases(database.pool, [delivery.id]);

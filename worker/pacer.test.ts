@@ -32,7 +32,7 @@ describe("the pacer", () => {
       return run(pacer, token, token.atMs + (n === 3 ? 100 : -40));
     });
     for (let n = 1; n < starts.length; n += 1) {
-      expect((starts[n] ?? 0) - (starts[n - 1] ?? 0)).toBeGreaterThanOrEqual(GAP_MS * 0.98 - 0.001);
+      expect((starts[n] ?? 0) - (starts[n - 1] ?? 0)).toBeGreaterThanOrEqual(GAP_MS * 0.9 - 0.001);
     }
     expect(starts[3]).toBe(NOW_MS + 3 * GAP_MS + 100);
     expect(starts[29]).toBe(NOW_MS + 29 * GAP_MS);
@@ -57,10 +57,10 @@ describe("the pacer", () => {
     const pace = { startMs: NOW_MS - 60_000, gapMs: GAP_MS, burst: 3 };
     const starts = [0, 1, 2].map((nth) => run(pacer, tokenOf("d", pace, nth, NOW_MS), NOW_MS + 5));
     expect(starts).toEqual([NOW_MS + 5, NOW_MS + 5, NOW_MS + 5]);
-    expect(run(pacer, tokenAt(NOW_MS + 5, 3), NOW_MS + 5)).toBe(NOW_MS + 5 + GAP_MS * 0.98 * 3 - 2 * GAP_MS);
+    expect(run(pacer, tokenAt(NOW_MS + 5, 3), NOW_MS + 5)).toBe(NOW_MS + 5 + GAP_MS * 0.9 * 3 - 2 * GAP_MS);
   });
 
-  it("FAIR-1 whatever comes late, starts keep 98 % of their distance and come after their tokens", () => {
+  it("FAIR-1 whatever comes late, starts keep 90 % of their distance and come after their tokens", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constant(0), fc.nat(150)), { maxLength: 60 }), (lateness) => {
         const pacer = new Pacer();
@@ -70,7 +70,7 @@ describe("the pacer", () => {
           const startMs = run(pacer, token, token.atMs + lateMs);
           if (startMs === null) return;
           expect(startMs).toBeGreaterThanOrEqual(token.atMs);
-          expect(startMs - lastMs).toBeGreaterThanOrEqual(GAP_MS * 0.98 - 3 - 0.001);
+          expect(startMs - lastMs).toBeGreaterThanOrEqual(GAP_MS * 0.9 - 3 - 0.001);
           lastMs = startMs;
         });
       }),

@@ -9,13 +9,13 @@ import type { Pace } from "#db/queue/claim.ts";
  * A token is worth nothing this long after it was there: a process that was stopped meanwhile would otherwise send beside
  * those that went on. Its row goes back unsent.
  */
-export const TOKEN_LIFE_MS = 250;
+export const TOKEN_LIFE_MS = 1_000;
 /** ... or this part of the interval where that is longer: a request a minute is not lost for a moment's delay. */
 const TOKEN_LIFE_SHARE = 0.05;
 /** A start that was later than this did come late. */
 const TIMER_SLACK_MS = 3;
 /** Behind its tokens, a destination's starts come this much closer than its rate says, until they are with them again. */
-const CATCH_UP = 0.98;
+const CATCH_UP = 0.9;
 /** Destinations that are remembered; those without a recent start go first. */
 const MAX_DESTINATIONS = 5_000;
 

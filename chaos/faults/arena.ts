@@ -37,6 +37,8 @@ const BEYOND_LEASE_MS = 1_500;
 const SURE_MS = 60_000;
 const SURE_EVERY_MS = 100;
 const HOLD_MS = 1_500;
+const FREE_MS = 60_000;
+const FREE_EVERY_MS = 100;
 const HOLD_EVERY_MS = 10;
 
 export function makeArena(world: World, chance: Chance): Arena {
@@ -80,12 +82,20 @@ export function takeWorker(arena: Arena, among: readonly WorkerSlot[] | null = n
   return worker;
 }
 
+/** Waits until there is one, for as long as any fault holds a worker. */
+async function freeWorker(arena: Arena): Promise<WorkerSlot | null> {
+  for (const untilMs = performance.now() + FREE_MS; ; await pause(FREE_EVERY_MS)) {
+    const worker = takeWorker(arena);
+    if (worker !== null || performance.now() > untilMs) return worker;
+  }
+}
+
 /** Runs a fault on one worker and lets go of it afterwards. */
 export async function withWorker(
   arena: Arena,
   work: (worker: WorkerSlot, region: RegionWorld) => Promise<boolean>,
 ): Promise<boolean> {
-  const worker = takeWorker(arena);
+  const worker = await freeWorker(arena);
   if (worker === null) return false;
   try {
     return await work(worker, arena.world.regions[worker.region]);

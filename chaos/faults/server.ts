@@ -51,21 +51,22 @@ export const finishReplyLost: Inject = (arena) => loseReply(arena, FINISH_STATEM
 export const connectionsExhausted: Inject = (arena) =>
   arena.exclusive(async () => {
     const { pool, region, url } = anyRegion(arena);
+    const own = await sure(() => pool.connect());
     const grabbed: Client[] = [];
     try {
-      const first = await grab(url, grabbed, arena.world);
-      await terminateWorkers(pool, region);
-      let refused = first;
+      let isRefused = await grab(url, grabbed, arena.world);
+      await terminateWorkers(own, region);
       for (
         const untilMs = performance.now() + EXHAUSTED_MS;
         performance.now() < untilMs;
         await pause(GRAB_EVERY_MS)
       ) {
-        refused = (await grab(url, grabbed, arena.world)) || refused;
+        isRefused = (await grab(url, grabbed, arena.world)) || isRefused;
       }
-      return refused;
+      return isRefused;
     } finally {
       await Promise.all(grabbed.map((client) => client.end().catch(() => undefined)));
+      own.release();
     }
   });
 

@@ -12,9 +12,14 @@ import {
   request,
   waitUntilBlocked,
 } from "#tests/support/queue-rows/sql.ts";
+import {
+  stateOf as readState,
+  gate as shut,
+  report as tell,
+  setState as writeState,
+} from "#tests/support/receiver-health/sql.ts";
 import { claim } from "./claim.ts";
 import { type HealthReport, MAX_HEALTH_ROWS, noteHealth } from "./note-health.ts";
-import { stateOf as readState, gate as shut, report as tell, setState as writeState } from "./test-health.ts";
 
 let database: TestDatabase;
 

@@ -13,9 +13,14 @@ import {
   request,
   waitUntilBlocked,
 } from "#tests/support/queue-rows/sql.ts";
+import {
+  down,
+  stateOf as readState,
+  report as tell,
+  setState as writeState,
+} from "#tests/support/receiver-health/sql.ts";
 import { claim } from "./claim.ts";
 import { disableDestination, type HealthReport, noteHealth } from "./note-health.ts";
-import { down, stateOf as readState, report as tell, setState as writeState } from "./test-health.ts";
 
 let database: TestDatabase;
 

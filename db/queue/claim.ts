@@ -53,7 +53,7 @@ export interface EntryResult {
 
 /**
  * When the tokens of an entry's rows are there (database time; often long ago): the first at `startMs`, each further one
- * `gapMs` later. A request must not start before its token, which may be taken up to 50 ms before it is there
+ * `gapMs` later. A request must not start before its token, which may be taken up to 100 ms before it is there
  * (RATE_AHEAD_MS of domain/rate.ts), so that reading the row costs the rate nothing.
  */
 export interface Pace {

@@ -5,13 +5,13 @@ import { type AdaptiveState, afterCleanRound, afterTimeouts, rateBound } from "#
 import { afterFailures, afterReport, type BreakerState } from "#domain/breaker.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { databaseNowMs, makePlace, type Place } from "#tests/support/queue-rows/sql.ts";
-import type { HealthReport } from "./note-health.ts";
 import {
   stateOf as readState,
   type StateRow,
   report as tell,
   setState as writeState,
-} from "./test-health.ts";
+} from "#tests/support/receiver-health/sql.ts";
+import type { HealthReport } from "./note-health.ts";
 
 let database: TestDatabase;
 

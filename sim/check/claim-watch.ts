@@ -38,6 +38,11 @@ export class ClaimWatch {
     const live = [...this.#tables.deliveries.values()].filter(
       (row) => row.state === "leased" && (row.leaseUntilUs ?? 0) > nowUs,
     );
+    const suspects = live.filter(
+      ({ leasedBy, lostLeases }) => leasedBy === request.workerId && lostLeases > 0,
+    );
+    if (suspects.length > 1)
+      this.#violations.add("one_suspect", `${suspects.map(short).join(", ")} in one process`);
     for (const id of new Set(leased.map(({ destinationId }) => destinationId))) {
       const own = leased.filter(({ destinationId }) => destinationId === id).length;
       this.#destination(id, live.filter(({ destinationId }) => destinationId === id).length, nowUs);

@@ -116,13 +116,14 @@ export class RequestWatch {
     add: (invariant: Parameters<Violations["add"]>[0], detail: string) => void,
   ): void {
     const deadlineUs = this.#timing.requestDeadlineMs * MS;
-    const lateUs = sent.atUs + deadlineUs - read.untilUs;
+    const endUs = sent.begunUs + deadlineUs;
+    const lateUs = Math.max(endUs, sent.atUs) - read.untilUs;
     if (lateUs > 0) add("lease_covers_request", `its lease ends ${lateUs} us before its deadline`);
     const open = this.#open.get(sent.deliveryId);
     if (open !== undefined && open.token !== read.token && sent.atUs < open.untilUs) {
       add("one_live_lease", "sent while another request of it is open");
     }
-    this.#open.set(sent.deliveryId, { sent, token: read.token, untilUs: sent.atUs + deadlineUs });
+    this.#open.set(sent.deliveryId, { sent, token: read.token, untilUs: endUs });
     const tokenUs = this.#tokenUs.get(sent.deliveryId + read.token);
     if (tokenUs !== undefined && sent.atUs < tokenUs)
       add("rate", `started ${tokenUs - sent.atUs} us before its token`);

@@ -14,6 +14,8 @@ export const INVARIANTS = {
   gate: "nothing is claimed inside a gate or an open breaker, and one at a time while it is probed",
   held: "nothing is claimed that a pause, a disabled destination, a drain, another owner or a batch that does not run holds back",
   lease_covers_request: "a request ends before its lease does",
+  one_suspect:
+    "a process holds one row with a lost lease at a time, so that a body that kills it takes no neighbour along",
   attempts: "attempts rise by one, without a gap, and the receiver is told the same number",
   identity: "id, key, body, tenant and region are the same on every attempt",
   recorded: "every request that left has an attempt row, or its lease was lost",

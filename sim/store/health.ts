@@ -1,18 +1,23 @@
 /** sluice.note_health and sluice.disable_destination over the simulated tables: adaptive limit, breaker, auto-disable. */
 import type { DisableDestination, HealthAnswer, HealthReport } from "#db/queue/note-health.ts";
+import { ROUND_MS } from "#domain/adaptive-limit.ts";
+import {
+  BREAKER_FAILURES,
+  BREAKER_FIRST_MS,
+  BREAKER_LONGEST_MS,
+  BREAKER_MIN_SPAN_MS,
+  DISABLE_AFTER_MS,
+  DISABLE_FAILURES,
+} from "#domain/breaker.ts";
 import type { Us } from "#sim/scheduler.ts";
 import { emptyState } from "./gate.ts";
 import type { Database, DestinationTableRow, StateRow } from "./tables.ts";
-import { fromMs, MINUTE, MS, rint, SECOND, toFloatMs } from "./time.ts";
+import { fromMs, MS, rint, toFloatMs } from "./time.ts";
 
-const BREAKER_FAILURES = 20;
-const BREAKER_MIN_SPAN_US = 2 * SECOND;
-const BREAKER_FIRST_MS = 5_000;
-const BREAKER_LONGEST_MS = 300_000;
+const BREAKER_MIN_SPAN_US = BREAKER_MIN_SPAN_MS * MS;
 const BREAKER_MOST_DOUBLINGS = 20;
-const ROUND_US = SECOND / 2;
-const DISABLE_FAILURES = 20;
-const DISABLE_AFTER_US = 24 * 60 * MINUTE;
+const ROUND_US = ROUND_MS * MS;
+const DISABLE_AFTER_US = DISABLE_AFTER_MS * MS;
 
 export function noteReports(
   database: Database,

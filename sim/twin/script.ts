@@ -97,7 +97,9 @@ class Script {
       maxBytes: random.chance(0.8) ? 10_000 : random.int(1, 120),
       entries: this.#entries(),
     };
-    const { token, ids, claimedAtMs } = await this.#twin.both("claim", [request]);
+    const { token, ids, entries, claimedAtMs } = await this.#twin.both("claim", [request]);
+    for (const { blocker, taken } of entries)
+      this.#twin.met.add(taken > 0 ? "taken" : (blocker ?? "ran dry"));
     this.#leased.push(...ids.map((id) => ({ token, id, claimedMs: claimedAtMs })));
     if (ids.length === 0) return;
     await this.#twin.both("readClaimed", [ids, token], byId);

@@ -22,6 +22,8 @@ export class Twin {
   readonly pool: Pool;
   /** What was done, for the report of a difference. */
   readonly history: string[] = [];
+  /** What claims gave as reasons, and "taken": a script that never met a reason says nothing about it. */
+  readonly met = new Set<string>();
   readonly #postgres: QueueStore;
   readonly #memory: SyncStore;
   #uuid = "";

@@ -19,6 +19,8 @@ const CONNECT_US = 150 * MS;
 /** A request as it leaves a process. */
 export interface Sent {
   readonly atUs: Us;
+  /** When it was handed to the client: its deadline counts from here, the way to a connection included. */
+  readonly begunUs: Us;
   readonly origin: string;
   readonly deliveryId: string;
   readonly key: string;
@@ -55,6 +57,7 @@ export function simulatedHttp(wire: Wire): HttpClient {
 class Exchange {
   #aborted = false;
   #sent: Sent | null = null;
+  #begunUs: Us = 0;
   readonly #wire: Wire;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #handler: Dispatcher.DispatchHandler;
@@ -81,6 +84,7 @@ class Exchange {
   /** A kept connection takes the request at once, a new one once it stands. */
   begin(): void {
     const { scheduler, random, owner } = this.#wire;
+    this.#begunUs = scheduler.nowUs;
     if (!random.chance(NEW_CONNECTION_CHANCE)) {
       this.#write();
       return;
@@ -93,7 +97,7 @@ class Exchange {
     const { scheduler, random, weather } = this.#wire;
     this.#handler.onRequestStart?.(this.#controller, {});
     if (this.#aborted) return;
-    const sent = readRequest(this.#options, scheduler.nowUs);
+    const sent = readRequest(this.#options, scheduler.nowUs, this.#begunUs);
     this.#sent = sent;
     this.#wire.onSent(sent);
     scheduler.after(random.skewed(WAY_US.low, WAY_US.high), null, () => {
@@ -142,7 +146,7 @@ class Exchange {
   }
 }
 
-function readRequest(options: Dispatcher.DispatchOptions, atUs: Us): Sent {
+function readRequest(options: Dispatcher.DispatchOptions, atUs: Us, begunUs: Us): Sent {
   const list = options.headers as string[];
   const header = (name: string): string => {
     const at = list.findIndex((text, index) => index % 2 === 0 && text === name);
@@ -152,6 +156,7 @@ function readRequest(options: Dispatcher.DispatchOptions, atUs: Us): Sent {
   };
   return {
     atUs,
+    begunUs,
     origin: String(options.origin),
     deliveryId: fromPublicId("dlv", header("webhook-id")),
     key: header("idempotency-key"),

@@ -81,10 +81,10 @@ const MS = 1_000;
 const SECOND = 1_000_000;
 /** Deliveries are written during this time. */
 const WRITING_US = SECOND / 2;
-const STORM_CHANCE = 0.08;
+const STORM_CHANCE = 0.06;
 const STORM_STEP_US = SECOND / 8;
 const STORM_FAILURES = 40;
-const STORM_LENGTH = 2;
+const STORM_LENGTH = 5;
 /** Time for reading and starting a claimed row; the worker keeps the same. */
 const START_MS = 1_000;
 
@@ -97,7 +97,7 @@ export function drawScenario(random: SeededRandom): Scenario {
 function asStorm(scenario: Scenario): Scenario {
   const [destination] = scenario.destinations as [DestinationPlan];
   const down = { ...destination, profile: "down", ratePerSecond: null, concurrencyLimit: null } as const;
-  const backoff = { baseMs: 50, factor: 2, capMs: 400, jitter: 0.2 };
+  const backoff = { baseMs: 1_500, factor: 2, capMs: 3_000, jitter: 0.2 };
   const deliveries = scenario.deliveries.map((plan, n) => ({
     ...plan,
     destination: 0,

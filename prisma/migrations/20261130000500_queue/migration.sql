@@ -22,7 +22,7 @@ $$;
 -- Returned by claim as ONE small row: while Postgres sends a result the transaction, and with it the lock, is still
 -- open, so a client that stops reading must find its whole answer already in the socket. Bodies are read afterwards.
 --   entry_start, entry_gap_ms, entry_burst: when the token of the entry's first row is there, how long after it each further one,
---     and the burst; null without a rate. A token may be taken up to 50 ms before it is there, so that the way to the socket costs the
+--     and the burst; null without a rate. A token may be taken up to 100 ms before it is there, so that the way to the socket costs the
 --     rate nothing; the request must not start before it.
 --   entry_watched: the destination has an adaptive limit, an open breaker or failures in a row: its successes must be reported.
 CREATE FUNCTION sluice.claim(
@@ -38,7 +38,7 @@ DECLARE
   v_now timestamptz;
   v_until timestamptz;
   v_token uuid := gen_random_uuid();
-  v_ahead constant interval := '50 milliseconds';
+  v_ahead constant interval := '100 milliseconds';
   v_ramps boolean;
   v_control sluice.region_control;
 BEGIN

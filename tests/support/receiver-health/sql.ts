@@ -4,9 +4,9 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Pool } from "pg";
+import { type HealthReport, noteHealth } from "#db/queue/note-health.ts";
+import { shutGate } from "#db/queue/shut-gate.ts";
 import type { Place } from "#tests/support/queue-rows/sql.ts";
-import { type HealthReport, noteHealth } from "./note-health.ts";
-import { shutGate } from "./shut-gate.ts";
 
 export interface StateRow {
   adaptive_limit: number | null;
