@@ -2,11 +2,9 @@
 import { GeistMono } from "geist/font/mono";
 import { GeistSans } from "geist/font/sans";
 import type { Metadata, Viewport } from "next";
-import { connection } from "next/server";
+import { headers } from "next/headers";
 import type { ReactNode } from "react";
 import { Providers } from "#components/shell/providers.tsx";
-import { Shell } from "#components/shell/shell.tsx";
-import { readEnvironmentName } from "./config.ts";
 import "./globals.css";
 
 export const metadata: Metadata = {
@@ -21,15 +19,13 @@ export const viewport: Viewport = {
   colorScheme: "light dark",
 };
 
-/** Rendered per request: the environment's name belongs to run time. */
+/** Rendered per request: the nonce belongs to one answer. */
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  await connection();
+  const nonce = (await headers()).get("x-nonce") ?? "";
   return (
     <html lang="en" suppressHydrationWarning className={`${GeistSans.variable} ${GeistMono.variable}`}>
       <body>
-        <Providers>
-          <Shell environment={readEnvironmentName()}>{children}</Shell>
-        </Providers>
+        <Providers nonce={nonce}>{children}</Providers>
       </body>
     </html>
   );

@@ -112,9 +112,19 @@ export function localSendingSettings(env: Environment = process.env): Record<str
   );
 }
 
-/** The environment of a child: this one's, without database URLs, plus what the child is meant to have. */
+/** Settings that only a console may know. */
+export const CONSOLE_ONLY_SETTINGS = [
+  "CONSOLE_DATABASE_URL",
+  "SLUICE_AUTH_SECRET",
+  "SLUICE_AUTH_SECRET_FILE",
+  "SLUICE_OIDC_CLIENT_SECRET",
+  "SLUICE_OIDC_CLIENT_SECRET_FILE",
+] as const;
+
+/** The environment of a child: this one's, without database URLs and secrets of the console, plus what it is meant to have. */
 export function childEnvironment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const { DATABASE_URL_US: _us, DATABASE_URL_EU: _eu, SLUICE_INSTALL_MS: _ms, ...rest } = process.env;
+  for (const name of CONSOLE_ONLY_SETTINGS) delete rest[name];
   return { ...rest, ...extra };
 }
 

@@ -33,6 +33,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
     load: () => import("./commands/secrets.ts"),
   },
   console: { summary: "serve the built console", load: () => import("./commands/console.ts") },
+  users: { summary: "people, their roles and scopes", load: () => import("./commands/users.ts") },
+  token: { summary: "service tokens for programs", load: () => import("./commands/token.ts") },
   doctor: { summary: "check this machine and the databases", load: () => import("./commands/doctor.ts") },
   pause: {
     summary: "hold a tenant, a destination or a region's claims",

@@ -287,6 +287,44 @@ const DELIVERY_ERRORS = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
+const ACCESS_ERRORS = {
+  bad_credentials: {
+    status: 401,
+    title: "E-mail or password is wrong",
+    summary: "No local account has this e-mail and password. Which of the two is wrong is not said.",
+  },
+  no_role: {
+    status: 403,
+    title: "No role",
+    summary: "You are signed in, but nobody has granted you a role yet, or your last grant has ended.",
+  },
+  cross_site: {
+    status: 403,
+    title: "Request from another site",
+    summary: "A browser sent this from a page that is not the console's own. Nothing was done.",
+  },
+  sign_in_refused: {
+    status: 403,
+    title: "Sign-in refused",
+    summary: "The identity is known, but may not use this console.",
+  },
+  sign_in_unavailable: {
+    status: 503,
+    title: "Sign-in cannot be checked",
+    summary: "The console's own database, which holds accounts and sessions, does not answer.",
+  },
+  account_exists: {
+    status: 409,
+    title: "Account exists",
+    summary: "There is already an account with this e-mail address.",
+  },
+  token_exists: {
+    status: 409,
+    title: "Token exists",
+    summary: "A service token of this name is still valid. Revoke it or choose another name.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
 const CONTROL_ERRORS = {
   bad_reason: {
     status: 422,
@@ -313,6 +351,7 @@ export const ERRORS = {
   ...STARTUP_ERRORS,
   ...API_ERRORS,
   ...DELIVERY_ERRORS,
+  ...ACCESS_ERRORS,
   ...CONTROL_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -22,6 +22,12 @@ export function readE2eConfig(env: NodeJS.ProcessEnv = process.env): E2eConfig {
 
 /** The environment of a child process: this one's without the databases, plus what the child is meant to have. */
 export function childEnvironment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const { DATABASE_URL_US: _us, DATABASE_URL_EU: _eu, ...rest } = process.env;
+  const {
+    DATABASE_URL_US: _us,
+    DATABASE_URL_EU: _eu,
+    CONSOLE_DATABASE_URL: _console,
+    SLUICE_OIDC_ISSUER: _issuer,
+    ...rest
+  } = process.env;
   return { ...rest, NODE_ENV: "production", ...extra };
 }

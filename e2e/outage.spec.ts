@@ -2,6 +2,28 @@
 import { openTcpGate } from "./support/tcp-gate.ts";
 import { expect, test } from "./support/world.ts";
 
+test("without the console's own database nobody is taken for somebody, and it is said what does not answer", async ({
+  page,
+  world,
+}) => {
+  const gate = await openTcpGate(world.config.urls.us);
+  const web = await world.startConsole({ us: gate.url, eu: world.config.urls.eu });
+  try {
+    await page.goto(`${web.url}/deliveries?region=eu`);
+    await expect(page.getByRole("row").nth(1)).toBeVisible();
+    await gate.shut();
+    const response = await page.request.get(`${web.url}/api/v1/deliveries?region=eu`);
+    expect(response.status()).toBe(503);
+    expect(await response.json()).toMatchObject({ code: "sign_in_unavailable" });
+    await page.goto(`${web.url}/deliveries?region=eu`);
+    await expect(page.getByRole("main").getByRole("alert")).toContainText("own database does not answer");
+    expect((await page.request.get(`${web.url}/healthz`)).status()).toBe(200);
+  } finally {
+    await web.stop();
+    await gate.shut();
+  }
+});
+
 test("REG-3 a stopped eu database is said not to answer while us works, and is never a zero", async ({
   page,
   world,

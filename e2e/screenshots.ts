@@ -1,14 +1,16 @@
 /**
  * Pictures of every page of a running console, light and dark, wide and narrow:
- * `node e2e/screenshots.ts [--url http://127.0.0.1:3000] [--out screenshots]`. It only looks; it starts and changes nothing.
+ * `node e2e/screenshots.ts [--url http://127.0.0.1:3000] [--out screenshots] [--accounts .sluice/demo-accounts.txt]`. It signs in as
+ * the first account of the file and only looks; it starts and changes nothing.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import type { DeliveryPage } from "#db/console/list-deliveries.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import { findBrowser } from "#scripts/lib/browser.ts";
+import { signInAs } from "./support/accounts.ts";
 
 const SCHEMES = ["light", "dark"] as const;
 const SIZES = [
@@ -23,8 +25,8 @@ interface Shot {
 }
 
 /** The pages with the parameters that show the most; a delivery that waits for a retry where there is one. */
-async function shotsOf(url: string): Promise<Shot[]> {
-  const id = (await firstDelivery(url, "delayed")) ?? (await firstDelivery(url, "delivered"));
+async function shotsOf(url: string, cookie: string): Promise<Shot[]> {
+  const id = (await firstDelivery(url, cookie, "delayed")) ?? (await firstDelivery(url, cookie, "delivered"));
   return [
     { name: "overview", path: "/" },
     { name: "deliveries", path: "/deliveries?region=us" },
@@ -33,14 +35,25 @@ async function shotsOf(url: string): Promise<Shot[]> {
   ];
 }
 
-async function firstDelivery(url: string, state: string): Promise<string | null> {
-  const response = await fetch(`${url}/api/v1/deliveries?region=us&limit=1&state=${state}`);
+async function firstDelivery(url: string, cookie: string, state: string): Promise<string | null> {
+  const response = await fetch(`${url}/api/v1/deliveries?region=us&limit=1&state=${state}`, {
+    headers: { cookie },
+  });
   const answer = (await response.json()) as RegionAnswer<DeliveryPage>;
   return answer.status === "ok" ? (answer.data.rows[0]?.id ?? null) : null;
 }
 
-async function takeAll(browser: Browser, url: string, folder: string): Promise<number> {
-  const shots = await shotsOf(url);
+type SignedIn = Exclude<BrowserContextOptions["storageState"], string | undefined>;
+
+/** The first line of the demo's accounts: e-mail, password, what it may. */
+function readAccount(file: string): { email: string; name: string; password: string } {
+  const [email = "", password = ""] = (readFileSync(file, "utf8").split("\n")[0] ?? "").split(/\s+/);
+  return { email, name: email, password };
+}
+
+async function takeAll(browser: Browser, url: string, folder: string, signedIn: SignedIn): Promise<number> {
+  const cookie = signedIn.cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+  const shots = await shotsOf(url, cookie);
   let count = 0;
   for (const colorScheme of SCHEMES) {
     for (const { name, width, height, scale } of SIZES) {
@@ -51,6 +64,13 @@ async function takeAll(browser: Browser, url: string, folder: string): Promise<n
         locale: "en-GB",
       });
       const page = await context.newPage();
+      await page.goto(`${url}/login`);
+      await page
+        .getByRole("button", { name: "Sign in", exact: true })
+        .waitFor({ timeout: SETTLE_TIMEOUT_MS });
+      await page.screenshot({ path: path.join(folder, `login-${colorScheme}-${name}.png`) });
+      count += 1;
+      await context.addCookies(signedIn.cookies);
       for (const shot of shots) {
         await page.goto(`${url}${shot.path}`);
         await settle(page);
@@ -78,12 +98,14 @@ const { values } = parseArgs({
   options: {
     url: { type: "string", default: "http://127.0.0.1:3000" },
     out: { type: "string", default: "screenshots" },
+    accounts: { type: "string", default: ".sluice/demo-accounts.txt" },
   },
 });
 mkdirSync(values.out, { recursive: true });
+const signedIn = await signInAs(values.url, readAccount(values.accounts));
 const browser = await chromium.launch(findBrowser());
 try {
-  console.log(`${await takeAll(browser, values.url, values.out)} pictures in ${values.out}`);
+  console.log(`${await takeAll(browser, values.url, values.out, signedIn)} pictures in ${values.out}`);
 } finally {
   await browser.close();
 }

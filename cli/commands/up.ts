@@ -12,8 +12,10 @@ import { REGIONS } from "#domain/region.ts";
 import { migrate } from "#prisma/migrate.ts";
 import { ensureBuilt } from "#scripts/lib/next-build.ts";
 import { childEnvironment, notedUrlsFile, ROOT, readUpConfig, type UpConfig } from "../config.ts";
+import { consoleUrlOf, hasOwnConsoleDatabase } from "../console-config.ts";
 import { bothUrls, demoEnvironment, startChildren } from "../up/children.ts";
 import { type Databases, openDatabases, startEmbedded } from "../up/database.ts";
+import { accountLine, type DemoSignIn, ensureDemoAccounts } from "../up/demo-accounts.ts";
 import { type Claim, claimClone } from "../up/only-one.ts";
 import { requireFreePorts } from "../up/ports.ts";
 import { createProgress, formatDuration, type Progress } from "../up/progress.ts";
@@ -51,9 +53,9 @@ export async function run(args: string[]): Promise<number> {
   const stopRequested = listenForStop(supervisor);
   try {
     const started = start(config, values, supervisor, claim, stopRequested.signal);
-    await Promise.race([started, stopRequested.promise]);
-    if (!stopRequested.signal.aborted) {
-      announce(config, startedAt - (config.installMs ?? 0));
+    const signIn = await Promise.race([started, stopRequested.promise]);
+    if (!stopRequested.signal.aborted && signIn) {
+      announce(config, startedAt - (config.installMs ?? 0), signIn);
       await stopRequested.promise;
     }
     say("stopping: traffic, console, workers, receiver, database");
@@ -78,7 +80,7 @@ async function start(
   supervisor: Supervisor,
   claim: Claim,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<DemoSignIn> {
   const progress = createProgress(2, STEPS, say);
   const { postgres: _postgres, ...ports } = config.ports;
   await requireFreePorts(ports, claim.previousWasKilled ? LEFTOVER_GRACE_MS : 0);
@@ -91,6 +93,7 @@ async function start(
     await runSeed(databases.urls, config, signal);
     return { value: null, done: "demo tenants and destinations are there" };
   });
+  const signIn = await ensureDemoAccounts(consoleUrlOf(databases.urls), config.dataDir);
   await progress.step("build", "building the console, half a minute after a change", async () => {
     const { built } = await ensureBuilt({ root: ROOT, distDir: ".next", signal }).catch((error: unknown) => {
       throw explainBuild(error, config.dataDir);
@@ -103,6 +106,7 @@ async function start(
     await startChildren({ config, urls: databases.urls, logDir, showAll: options.verbose, say }, supervisor);
     return { value: null, done: "console, 2 workers, receiver and traffic are up" };
   });
+  return signIn;
 }
 
 async function openStep(
@@ -124,6 +128,10 @@ async function migrateStep(progress: Progress, urls: RegionUrls): Promise<void> 
     let count = 0;
     for (const region of REGIONS) {
       const { applied } = await migrate({ connectionString: urls[region], region, onWarning: say });
+      count += applied.length;
+    }
+    if (hasOwnConsoleDatabase()) {
+      const { applied } = await migrate({ connectionString: consoleUrlOf(urls), region: REGIONS[0] });
       count += applied.length;
     }
     return { value: null, done: count === 0 ? "schema is up to date" : `${count} migrations applied` };
@@ -214,7 +222,7 @@ function listenForStop(supervisor: Supervisor): StopRequest {
   };
 }
 
-function announce(config: UpConfig, startedAt: number): void {
+function announce(config: UpConfig, startedAt: number, signIn: DemoSignIn): void {
   const data = path.relative(ROOT, config.dataDir) || config.dataDir;
   say(`
   Sluice is running, after ${formatDuration(performance.now() - startedAt)}.
@@ -223,7 +231,20 @@ function announce(config: UpConfig, startedAt: number): void {
     Receiver   http://127.0.0.1:${config.ports.receiver}
     Logs       ${data}/logs
     Stop       Ctrl-C (the data stays; "npm start -- --fresh" starts over)
+    Sign in    ${signInWords(signIn)}
 `);
+}
+
+/** The passwords, this once; later where they stand. */
+function signInWords({ made, file }: DemoSignIn): string {
+  const where = file === null ? null : path.relative(ROOT, file) || file;
+  if (made.length === 0) {
+    return where === null
+      ? 'with your own account ("sluice users --help")'
+      : `e-mails and passwords are in ${where}`;
+  }
+  const lines = made.map((account) => `               ${accountLine(account)}`);
+  return `e-mail and password, printed this once (kept in ${where}):\n${lines.join("\n")}`;
 }
 
 function oneLine(error: unknown): string {

@@ -4,6 +4,7 @@ import type { RegionUrls } from "#db/config.ts";
 import { urlSetting } from "#db/config.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { keySetting, localSendingSettings, type UpConfig } from "../config.ts";
+import { consoleEnvironment } from "../console-config.ts";
 import { type ChildSpec, type ManagedChild, manageChild } from "./child.ts";
 import { createChildOutput } from "./output.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -106,6 +107,7 @@ function webConsole({ config, urls }: StartOptions): PlannedChild {
       args: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1", "-p", port],
       env: {
         ...bothUrls(urls),
+        ...consoleEnvironment(config.ports.console, config.dataDir),
         ...demoEnvironment(config),
         // The support desk's customer receives here.
         SLUICE_DEMO_ENDPOINT: "on",

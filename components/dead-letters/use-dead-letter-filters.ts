@@ -2,6 +2,7 @@
 /** The filters of the dead letters as they stand in the page's address. */
 import { parseAsString, parseAsStringLiteral, useQueryStates } from "nuqs";
 import type { DeliveryFilters } from "#components/deliveries/use-delivery-filters.ts";
+import { useListRegion } from "#components/shell/signed-in.tsx";
 import { oneOf, type ParameterTests, SHARED_PARAMETERS, usableOnly } from "#components/ui/list-parameters.ts";
 import { DEAD_REASONS } from "#domain/delivery.ts";
 import { REGIONS } from "#domain/region.ts";
@@ -19,7 +20,7 @@ const PARSERS = {
 /** The same shape as the filters of the deliveries. */
 export function useDeadLetterFilters(): DeliveryFilters {
   const [query, setQuery] = useQueryStates(PARSERS, { history: "push" });
-  const region = query.region ?? REGIONS[0];
+  const region = useListRegion(query.region);
   const usable = usableOnly(query, DEAD_LETTER_PARAMETERS);
   const narrowing = Object.keys(usable).filter((name) => name !== "region" && name !== "cursor");
   return {

@@ -2,6 +2,7 @@
 /** The filters of the delivery list as they stand in the page's address. */
 import { parseAsString, parseAsStringLiteral, useQueryStates } from "nuqs";
 import type { Filters } from "#components/queries/deliveries.ts";
+import { useListRegion } from "#components/shell/signed-in.tsx";
 import { oneOf, type ParameterTests, SHARED_PARAMETERS, usableOnly } from "#components/ui/list-parameters.ts";
 import { SERVICE_CLASSES, STATES } from "#domain/delivery.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
@@ -39,10 +40,10 @@ const PARSERS = {
   cursor: parseAsString,
 };
 
-/** Row lists show one region; without one in the address it is the first. */
+/** Row lists show one region; without one in the address it is the first in scope. */
 export function useDeliveryFilters(): DeliveryFilters {
   const [query, setQuery] = useQueryStates(PARSERS, { history: "push" });
-  const region = query.region ?? REGIONS[0];
+  const region = useListRegion(query.region);
   const usable = usableOnly(query, DELIVERY_PARAMETERS);
   const narrowing = Object.keys(usable).filter((name) => name !== "region" && name !== "cursor");
   return {

@@ -88,7 +88,7 @@ function Missing({ id, error, retry }: { id: string; error: Error | null; retry:
         title={problem.code === "not_found" ? "No such delivery" : "This is not a delivery id"}
       >
         {problem.code === "not_found"
-          ? "Every region answered and none of them has it. Retention removes finished deliveries after their time."
+          ? "Every region that you may see answered, and none of them has it. Retention removes finished deliveries after their time."
           : `An id is dlv_ and 32 hex digits; the address says ${id.slice(0, 60)}.`}
       </Notice>
     );

@@ -3,6 +3,7 @@
 import { parseAsStringLiteral, useQueryState } from "nuqs";
 import { useOverview } from "#components/queries/overview.ts";
 import { useBehind } from "#components/shell/freshness.ts";
+import { useRegions } from "#components/shell/signed-in.tsx";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { REGIONS } from "#domain/region.ts";
@@ -17,12 +18,13 @@ function isRange(value: string): boolean {
   return ["15m", "1h", "6h", "24h"].includes(value);
 }
 
-/** The region comes from the URL; none means all. */
+/** The region comes from the URL; none means all in scope. */
 export function OverviewPage() {
   const [region] = useQueryState("region", parseAsStringLiteral(REGIONS));
   const query = useOverview(region);
   const stale = useBehind();
-  const regions = region === null ? REGIONS : [region];
+  const inScope = useRegions();
+  const regions = region === null ? inScope : [region];
   // The answer of another filter is not shown under this one's name.
   const overview = query.isPlaceholderData ? null : (query.data ?? null);
   if (overview === null && query.error !== null) {

@@ -48,7 +48,8 @@ async function request(path: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-function readProblem(text: string, response: Response): Problem {
+/** The problem that an answer carries, or one that says as much as is known. */
+export function readProblem(text: string, response: Response): Problem {
   const fallback: Problem = {
     title: "The console could not answer",
     detail: `It answered with status ${response.status}.`,

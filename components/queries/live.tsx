@@ -5,13 +5,14 @@
  */
 import {
   keepPreviousData,
+  QueryCache,
   QueryClient,
   QueryClientProvider,
   type UseQueryResult,
   useQuery,
 } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
-import { fetchJson } from "./fetch-json.ts";
+import { fetchJson, ProblemError } from "./fetch-json.ts";
 
 /** How often a page reads again. */
 export const POLL_MS = 5_000;
@@ -27,7 +28,13 @@ const LiveContext = createContext<Live>({ paused: false, setPaused: () => {} });
 
 /** Holds the query cache and whether live updates are paused. */
 export function LiveProvider({ children }: { children: ReactNode }) {
-  const [client] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: false } } }));
+  const [client] = useState(
+    () =>
+      new QueryClient({
+        defaultOptions: { queries: { retry: false } },
+        queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
+      }),
+  );
   const [paused, setPaused] = useState(false);
   const live = useMemo(() => ({ paused, setPaused }), [paused]);
   return (
@@ -35,6 +42,14 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       <LiveContext value={live}>{children}</LiveContext>
     </QueryClientProvider>
   );
+}
+
+/** A session that has ended leads to the sign-in, and from there back to this very page. */
+function leaveWhenSignedOut(error: Error): void {
+  if (!(error instanceof ProblemError) || error.problem.code !== "unauthenticated") return;
+  const { pathname, search } = window.location;
+  const query = new URLSearchParams({ reason: "expired", next: `${pathname}${search}` });
+  window.location.assign(`/login?${query}`);
 }
 
 /** Whether live updates are paused, and the switch. */

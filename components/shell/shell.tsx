@@ -7,6 +7,7 @@ import { NavLinks } from "./nav.tsx";
 import { NavSheet } from "./nav-sheet.tsx";
 import { RegionFilter } from "./region-filter.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
+import { UserMenu } from "./user-menu.tsx";
 import { ZoneToggle } from "./zone-toggle.tsx";
 
 export interface ShellProps {
@@ -60,8 +61,11 @@ function TopBar({ environment }: { environment: string }) {
       </Suspense>
       <span className="ml-auto flex items-center gap-1">
         <FreshnessPill />
-        <ZoneToggle />
-        <ThemeToggle />
+        <span className="contents max-sm:hidden">
+          <ZoneToggle />
+          <ThemeToggle />
+        </span>
+        <UserMenu />
       </span>
     </header>
   );

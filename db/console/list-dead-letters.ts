@@ -4,6 +4,7 @@
  */
 import type { DeadClass, DeadReason, ServiceClass } from "#domain/delivery.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
+import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import {
@@ -53,17 +54,23 @@ export interface DeadLetterRow {
 export interface DeadLetterPage {
   rows: DeadLetterRow[];
   next: string | null;
-  /** When the latest one of the region died, whatever the filter; null when there is none. */
+  /** When the latest one of the region and the scope died, whatever the filter; null when there is none. */
   latestDiedAt: string | null;
 }
 
-/** Reads one page. @throws SluiceError `bad_cursor`, `bad_id`. */
-export async function listDeadLetters(filter: DeadLetterFilter): Promise<RegionAnswer<DeadLetterPage>> {
-  const { text, values } = pageStatement(filter);
+/** Reads one page of what the scope covers. @throws SluiceError `not_found` for a region outside it, `bad_cursor`, `bad_id`. */
+export async function listDeadLetters(
+  access: AccessScope,
+  filter: DeadLetterFilter,
+): Promise<RegionAnswer<DeadLetterPage>> {
+  const tenantIds = tenantsIn(access, filter.region);
+  const { text, values } = pageStatement(filter, tenantIds);
   return readRegion(filter.region, async (sql) => {
     const found = await sql<DeadRow>(text, values);
     const latest = await sql<{ died_at: Date }>(
-      "SELECT died_at FROM sluice.dead_letter ORDER BY died_at DESC, id LIMIT 1",
+      `SELECT died_at FROM sluice.dead_letter WHERE $1::uuid[] IS NULL OR tenant_id = ANY ($1)
+        ORDER BY died_at DESC, id LIMIT 1`,
+      [tenantIds],
     );
     const rows = found.slice(0, filter.limit);
     const last = rows.at(-1);
@@ -75,10 +82,14 @@ export async function listDeadLetters(filter: DeadLetterFilter): Promise<RegionA
   });
 }
 
-function pageStatement(filter: DeadLetterFilter): { text: string; values: unknown[] } {
+function pageStatement(
+  filter: DeadLetterFilter,
+  tenantIds: TenantScope,
+): { text: string; values: unknown[] } {
   const values: unknown[] = [filter.limit + 1];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const terms: string[] = [];
+  if (tenantIds !== null) terms.push(`d.tenant_id = ANY (${bind(tenantIds)}::uuid[])`);
   if (filter.tenant !== undefined) terms.push(tenantTerm(filter.tenant, bind));
   if (filter.destination !== undefined) {
     terms.push(`d.destination_id = ${bind(fromPublicId("dst", filter.destination))}::uuid`);

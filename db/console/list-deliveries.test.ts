@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isSluiceError } from "#domain/errors.ts";
 import { toPublicId } from "#domain/ids.ts";
+import { EVERYWHERE } from "#domain/permissions.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 import { listDeadLetters } from "./list-dead-letters.ts";
 import { type DeliveryFilter, type DeliveryRow, listDeliveries } from "./list-deliveries.ts";
@@ -51,7 +52,7 @@ afterAll(async () => {
 });
 
 async function page(filter: Partial<DeliveryFilter>): Promise<{ rows: DeliveryRow[]; next: string | null }> {
-  const answer = await listDeliveries({ region: "us", limit: 100, ...filter });
+  const answer = await listDeliveries(EVERYWHERE, { region: "us", limit: 100, ...filter });
   if (answer.status !== "ok") throw new Error(answer.detail);
   return answer.data;
 }
@@ -75,7 +76,7 @@ describe("paging", () => {
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
-      const answer = await listDeadLetters({ region: "us", limit: 3, cursor });
+      const answer = await listDeadLetters(EVERYWHERE, { region: "us", limit: 3, cursor });
       if (answer.status !== "ok") throw new Error(answer.detail);
       seen.push(...answer.data.rows.map((row) => row.id));
       cursor = answer.data.next ?? undefined;
@@ -85,9 +86,9 @@ describe("paging", () => {
   });
 
   test("a cursor that was not made by a list is refused", async () => {
-    await expect(listDeliveries({ region: "us", limit: 5, cursor: "bm9uc2Vuc2U" })).rejects.toSatisfy(
-      (error) => isSluiceError(error, "bad_cursor"),
-    );
+    await expect(
+      listDeliveries(EVERYWHERE, { region: "us", limit: 5, cursor: "bm9uc2Vuc2U" }),
+    ).rejects.toSatisfy((error) => isSluiceError(error, "bad_cursor"));
   });
 });
 
@@ -122,7 +123,7 @@ describe("filters", () => {
   });
 
   test("REG-3 a list shows one region only", async () => {
-    const answer = await listDeliveries({ region: "eu", limit: 100 });
+    const answer = await listDeliveries(EVERYWHERE, { region: "eu", limit: 100 });
     expect(answer.status === "ok" && answer.data.rows).toEqual([]);
   });
 });
@@ -175,8 +176,8 @@ describe("what never leaves the database", () => {
     const [first] = made;
     const answers = JSON.stringify([
       await page({}),
-      await listDeadLetters({ region: "us", limit: 100 }),
-      await readDelivery(toPublicId("dlv", first?.delivery.id ?? "")),
+      await listDeadLetters(EVERYWHERE, { region: "us", limit: 100 }),
+      await readDelivery(EVERYWHERE, toPublicId("dlv", first?.delivery.id ?? "")),
     ]);
     expect(answers).toContain("hooks.example.com");
     for (const marker of [BODY_MARKER, SECRET_MARKER, PATH_MARKER]) expect(answers).not.toContain(marker);

@@ -5,6 +5,7 @@
  */
 import type { DeliveryState, Lane, ServiceClass } from "#domain/delivery.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
+import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerRow, blockersOf } from "./blockers.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
@@ -67,12 +68,19 @@ export interface DeliveryPage {
   next: string | null;
 }
 
-/** Reads one page. @throws SluiceError `bad_cursor`, `bad_id`; `invalid_query` is the edge's. */
-export async function listDeliveries(filter: DeliveryFilter): Promise<RegionAnswer<DeliveryPage>> {
+/**
+ * Reads one page of what the scope covers.
+ * @throws SluiceError `not_found` for a region outside the scope, `bad_cursor`, `bad_id`; `invalid_query` is the edge's.
+ */
+export async function listDeliveries(
+  access: AccessScope,
+  filter: DeliveryFilter,
+): Promise<RegionAnswer<DeliveryPage>> {
+  const tenantIds = tenantsIn(access, filter.region);
   const where = conditionsOf(filter);
   return readRegion(filter.region, async (sql, asOf) => {
     const ids = await searchedIds(sql, filter.q);
-    const { text, values } = pageStatement(filter, where, asOf, ids);
+    const { text, values } = pageStatement(filter, where, asOf, ids, tenantIds);
     const found = await sql<PageRow>(text, values);
     const rows = found.slice(0, filter.limit);
     const last = rows.at(-1);
@@ -137,10 +145,12 @@ function pageStatement(
   where: ReturnType<typeof conditionsOf>,
   asOf: Date,
   ids: string[] | null,
+  tenantIds: TenantScope,
 ): { text: string; values: unknown[] } {
   const values: unknown[] = [asOf, filter.limit + 1];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const terms = where.conditions.map(({ column, cast, value }) => `b.${column} = ${bind(value)}::${cast}`);
+  if (tenantIds !== null) terms.push(`b.tenant_id = ANY (${bind(tenantIds)}::uuid[])`);
   if (where.slug !== null)
     terms.push(`b.tenant_id = (SELECT id FROM sluice.tenant WHERE slug = ${bind(where.slug)})`);
   if (where.before !== null) terms.push(`b.id < ${bind(where.before)}::uuid`);

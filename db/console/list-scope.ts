@@ -1,5 +1,6 @@
 /** The tenants and destinations of a region by name, for the filters of the lists. Bounded; no numbers, no secrets. */
 import { toPublicId } from "#domain/ids.ts";
+import { type AccessScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { type DestinationName, hostOf, type TenantName } from "./names.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
@@ -12,10 +13,11 @@ export interface Scope {
   truncated: boolean;
 }
 
-/** Sorted by tenant, then by destination. */
-export async function listScope(region: Region): Promise<RegionAnswer<Scope>> {
+/** Sorted by tenant, then by destination. @throws SluiceError `not_found` for a region outside the scope. */
+export async function listScope(access: AccessScope, region: Region): Promise<RegionAnswer<Scope>> {
+  const tenantIds = tenantsIn(access, region);
   return readRegion(region, async (sql) => {
-    const rows = await sql<ScopeRow>(SCOPE, [MAX_SCOPE_DESTINATIONS + 1]);
+    const rows = await sql<ScopeRow>(SCOPE, [MAX_SCOPE_DESTINATIONS + 1, tenantIds]);
     const tenants = new Map<string, Scope["tenants"][number]>();
     for (const row of rows.slice(0, MAX_SCOPE_DESTINATIONS)) {
       const id = toPublicId("ten", row.tenant_id);
@@ -30,7 +32,7 @@ export async function listScope(region: Region): Promise<RegionAnswer<Scope>> {
 const SCOPE = `
   SELECT x.id, x.name, x.url, x.tenant_id, t.slug, t.name AS tenant_name
     FROM sluice.destination x JOIN sluice.tenant t ON t.id = x.tenant_id
-   WHERE x.deleted_at IS NULL AND t.deleted_at IS NULL
+   WHERE x.deleted_at IS NULL AND t.deleted_at IS NULL AND ($2::uuid[] IS NULL OR t.id = ANY ($2))
    ORDER BY t.name, t.id, x.name, x.id LIMIT $1`;
 
 interface ScopeRow {

@@ -81,15 +81,16 @@ const LATE = `q.first_due_at < $1::timestamptz
   - CASE WHEN q.service_class = 'urgent' THEN $3::integer ELSE $4::integer END * interval '1 millisecond'`;
 
 /**
- * $1 the time of the answer, $2 the most tenants, $3 and $4 the first-attempt targets of urgent and routine in ms.
+ * $1 the time of the answer, $2 the most tenants, $3 and $4 the first-attempt targets of urgent and routine in ms,
+ * $5 the tenants of the scope (null: all); nobody else is in any number.
  * Tenants are ranked by their worst lag; one with dead letters only still has a line.
  */
 export const QUEUE = `
   WITH q AS MATERIALIZED (
-    SELECT * FROM sluice.queue_age($1)
+    SELECT * FROM sluice.queue_age($1) a WHERE $5::uuid[] IS NULL OR a.tenant_id = ANY ($5)
   ), dead AS MATERIALIZED (
     SELECT tenant_id, count(*) AS n, min(died_at) AS oldest FROM sluice.dead_letter
-     WHERE will_not_replay_at IS NULL GROUP BY 1
+     WHERE will_not_replay_at IS NULL AND ($5::uuid[] IS NULL OR tenant_id = ANY ($5)) GROUP BY 1
   ), per AS MATERIALIZED (
     SELECT coalesce(q.tenant_id, dead.tenant_id) AS tenant_id,
            min(q.first_due_at) AS first_due_at,

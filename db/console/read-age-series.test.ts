@@ -1,5 +1,6 @@
 /** The series: gaps are gaps, zero is zero, and a stopped sampler is no data. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { EVERYWHERE } from "#domain/permissions.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 import { type AgeSeries, readAgeSeries, SERIES_RANGES, withGaps } from "./read-age-series.ts";
 import { pointConsoleAt, releaseConsole } from "./test-console.ts";
@@ -22,7 +23,7 @@ afterAll(async () => {
 });
 
 async function series(range: keyof typeof SERIES_RANGES = "15m"): Promise<AgeSeries> {
-  const answer = await readAgeSeries("us", range);
+  const answer = await readAgeSeries(EVERYWHERE, "us", range);
   if (answer.status !== "ok") throw new Error(answer.detail);
   return answer.data;
 }

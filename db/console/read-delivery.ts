@@ -1,12 +1,13 @@
 /**
  * One delivery with its whole history, wherever it is: live, dead or archived. The region is not part of an id, so every
- * region is asked; one that does not answer leaves "not found" unproven, and that is said.
+ * region of the scope is asked; one that does not answer leaves "not found" unproven, and that is said.
  * Of bodies it reads the size and the type, never the bytes.
  */
 import type { DeliveryState, Lane, ServiceClass } from "#domain/delivery.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
-import { REGIONS, type Region } from "#domain/region.ts";
+import { type AccessScope, regionsOf, type TenantScope, tenantsIn } from "#domain/permissions.ts";
+import type { Region } from "#domain/region.ts";
 import {
   BLOCKER_COLUMNS,
   BLOCKER_JOINS,
@@ -69,13 +70,15 @@ export interface DeliveryAnswer {
 }
 
 /**
- * Finds a delivery by its public id.
+ * Finds a delivery by its public id, where the scope covers its region and tenant. Outside of it no region is asked.
  * @throws SluiceError `bad_id`; `not_found`; `region_unavailable` when a region that did not answer might hold it.
  */
-export async function readDelivery(publicId: string): Promise<DeliveryAnswer> {
+export async function readDelivery(access: AccessScope, publicId: string): Promise<DeliveryAnswer> {
   const id = fromPublicId("dlv", publicId);
   const answers = await Promise.all(
-    REGIONS.map((region) => readRegion(region, (sql, asOf) => find(sql, asOf, id))),
+    regionsOf(access).map((region) =>
+      readRegion(region, (sql, asOf) => find(sql, asOf, id, tenantsIn(access, region))),
+    ),
   );
   for (const answer of answers) {
     if (answer.status === "ok" && answer.data !== null) {
@@ -83,7 +86,7 @@ export async function readDelivery(publicId: string): Promise<DeliveryAnswer> {
     }
   }
   const silent = answers.filter((answer) => answer.status === "unavailable");
-  if (silent.length === 0) throw new SluiceError("not_found", `No delivery ${publicId} in any region.`);
+  if (silent.length === 0) throw new SluiceError("not_found", `No delivery ${publicId} in your scope.`);
   const names = silent.map((answer) => answer.region).join(", ");
   throw new SluiceError(
     "region_unavailable",
@@ -94,8 +97,8 @@ export async function readDelivery(publicId: string): Promise<DeliveryAnswer> {
 
 type Found = Pick<DeliveryAnswer, "delivery" | "attempts" | "attemptsTruncated">;
 
-async function find(sql: Reader, asOf: Date, id: string): Promise<Found | null> {
-  const [row] = await sql<DetailRow>(DETAIL, [asOf, id]);
+async function find(sql: Reader, asOf: Date, id: string, tenantIds: TenantScope): Promise<Found | null> {
+  const [row] = await sql<DetailRow>(DETAIL, [asOf, id, tenantIds]);
   if (row === undefined) return null;
   return { delivery: toDetail(row, asOf), ...(await readAttempts(sql, id, row.created_at)) };
 }
@@ -103,17 +106,20 @@ async function find(sql: Reader, asOf: Date, id: string): Promise<Found | null> 
 const SHARED = `b.id, b.region, b.tenant_id, b.destination_id, b.payload_id, b.payload_bytes, b.event_type, b.service_class,
   b.idempotency_key, b.traceparent, b.attempts, b.failures, b.throttles, b.cycle, b.created_at, b.first_due_at, b.due_at, b.replay_batch_id`;
 
+/** $3: the tenants of the scope, null for all. */
+const IN_SCOPE = "($3::uuid[] IS NULL OR b.tenant_id = ANY ($3))";
+
 const DETAIL = `
   WITH d AS MATERIALIZED (
     SELECT ${SHARED}, b.state::text AS state, b.lane::text AS lane, NULL::text AS reason, NULL::text AS last_detail,
            b.lost_leases, b.leased_at, b.lease_until, b.leased_by, NULL::timestamptz AS finished_at
-      FROM sluice.delivery b WHERE b.id = $2
+      FROM sluice.delivery b WHERE b.id = $2 AND ${IN_SCOPE}
     UNION ALL
     SELECT ${SHARED}, 'dead', NULL, b.reason, left(b.last_detail, 500), b.lost_leases, NULL, NULL, NULL, b.died_at
-      FROM sluice.dead_letter b WHERE b.id = $2
+      FROM sluice.dead_letter b WHERE b.id = $2 AND ${IN_SCOPE}
     UNION ALL
     SELECT ${SHARED}, b.state, NULL, b.reason, NULL, 0, NULL, NULL, NULL, b.finished_at
-      FROM sluice.delivery_archive b WHERE b.id = $2
+      FROM sluice.delivery_archive b WHERE b.id = $2 AND ${IN_SCOPE}
     LIMIT 1)
   SELECT d.*, ${NAME_COLUMNS}, ${BLOCKER_COLUMNS},
          p.content_type AS payload_content_type, p.erased_at AS payload_erased_at, w.host AS worker_host, w.pid AS worker_pid

@@ -1,5 +1,6 @@
 /** The overview's numbers: the ages that the definitions ask for, the same everywhere, and never a zero for silence. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { EVERYWHERE } from "#domain/permissions.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 import { type RegionOverview, readOverview } from "./read-overview.ts";
 import { pointConsoleAt, releaseConsole } from "./test-console.ts";
@@ -33,7 +34,7 @@ afterAll(async () => {
 });
 
 async function overview(): Promise<RegionOverview> {
-  const [answer] = (await readOverview(["us"])).regions;
+  const [answer] = (await readOverview(EVERYWHERE, ["us"])).regions;
   if (answer?.status !== "ok") throw new Error(answer?.detail ?? "no answer");
   return answer.data;
 }
@@ -105,9 +106,12 @@ describe("ages", () => {
 });
 
 test("open tabs that ask together share one scan of the live table, and the next question is a new one", async () => {
-  const [first, second] = await Promise.all([readOverview(["us"]), readOverview(["us"])]);
+  const [first, second] = await Promise.all([
+    readOverview(EVERYWHERE, ["us"]),
+    readOverview(EVERYWHERE, ["us"]),
+  ]);
   expect(first.regions[0]).toBe(second.regions[0]);
-  expect((await readOverview(["us"])).regions[0]).not.toBe(first.regions[0]);
+  expect((await readOverview(EVERYWHERE, ["us"])).regions[0]).not.toBe(first.regions[0]);
 });
 
 describe("verdict", () => {

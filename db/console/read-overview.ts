@@ -4,8 +4,9 @@
  * A region that does not answer has no numbers; it must never show up as zeros.
  */
 import type { ServiceClass } from "#domain/delivery.ts";
+import { type AccessScope, regionsOf, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { CountAndAge } from "#domain/queue-age.ts";
-import { REGIONS, type Region } from "#domain/region.ts";
+import type { Region } from "#domain/region.ts";
 import type { FirstAttempt } from "./ages.ts";
 import { DUE_LAG, HEARTBEAT_LIMIT_MS, OBJECTIVES, type Objective } from "./objectives.ts";
 import { type MatrixRow, QUEUE, type QueueJson, summarise, toMatrix } from "./queue-summary.ts";
@@ -49,12 +50,24 @@ export interface Overview {
   countLimit: number;
 }
 
-/** Asks the given regions at once. */
-export async function readOverview(regions: readonly Region[] = REGIONS): Promise<Overview> {
+/**
+ * Asks the given regions of the scope at once, or all of them. Ages, depths and counts are those of the scope's tenants;
+ * workers and slots are the region's.
+ * @throws SluiceError `not_found` when a given region is outside the scope.
+ */
+export async function readOverview(
+  access: AccessScope,
+  regions: readonly Region[] = regionsOf(access),
+): Promise<Overview> {
+  const scoped = regions.map((region) => ({ region, tenantIds: tenantsIn(access, region) }));
   return {
-    // It scans the live table, so open tabs that ask together share one scan.
+    // It scans the live table, so open tabs with the same scope that ask together share one scan.
     regions: await Promise.all(
-      regions.map((region) => singleFlight(`overview:${region}`, () => readRegion(region, overviewOf))),
+      scoped.map(({ region, tenantIds }) =>
+        singleFlight(`overview:${region}:${tenantIds === null ? "all" : [...tenantIds].sort().join()}`, () =>
+          readRegion(region, (sql, asOf) => overviewOf(sql, asOf, tenantIds)),
+        ),
+      ),
     ),
     objectives: OBJECTIVES,
     dueLag: DUE_LAG,
@@ -62,9 +75,9 @@ export async function readOverview(regions: readonly Region[] = REGIONS): Promis
   };
 }
 
-async function overviewOf(sql: Reader, asOf: Date): Promise<RegionOverview> {
-  const [queue] = await sql<{ queue: QueueJson }>(QUEUE, [asOf, MATRIX_ROWS, ...targets()]);
-  const [facts] = await sql<FactsRow>(FACTS, [asOf, COUNT_LIMIT + 1, HEARTBEAT_LIMIT_MS]);
+async function overviewOf(sql: Reader, asOf: Date, tenantIds: TenantScope): Promise<RegionOverview> {
+  const [queue] = await sql<{ queue: QueueJson }>(QUEUE, [asOf, MATRIX_ROWS, ...targets(), tenantIds]);
+  const [facts] = await sql<FactsRow>(FACTS, [asOf, COUNT_LIMIT + 1, HEARTBEAT_LIMIT_MS, tenantIds]);
   if (queue === undefined || facts === undefined) throw new Error("the overview statements returned no row");
   const { tenantsLate, ...summary } = summarise(queue.queue, asOf);
   const workers = { running: facts.running, lastHeartbeatAt: facts.last_heartbeat_at?.toISOString() ?? null };
@@ -96,16 +109,20 @@ function ageMs(moment: Date | null, asOf: Date): number {
 
 const ALIVE = "state = 'running' AND heartbeat_at > $1::timestamptz - $3::integer * interval '1 millisecond'";
 
-/** $1 the time of the answer, $2 the count limit, $3 the heartbeat limit in ms. Every count is bounded, so that no page waits for a big table. */
+/** What of a table belongs to the scope. */
+const MINE = "($4::uuid[] IS NULL OR tenant_id = ANY ($4))";
+
+/** $1 the time of the answer, $2 the count limit, $3 the heartbeat limit in ms, $4 the tenants of the scope. Every count is bounded, so that no page waits for a big table. */
 const FACTS = `
   SELECT rc.draining, rc.drain_reason, rc.drained_at,
-         (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.dead_letter WHERE will_not_replay_at IS NULL LIMIT $2) n) AS dead,
-         (SELECT min(died_at) FROM sluice.dead_letter WHERE will_not_replay_at IS NULL) AS oldest_died_at,
-         (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.delivery_archive WHERE state = 'delivered' LIMIT $2) n)
+         (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.dead_letter WHERE will_not_replay_at IS NULL AND ${MINE} LIMIT $2) n) AS dead,
+         (SELECT min(died_at) FROM sluice.dead_letter WHERE will_not_replay_at IS NULL AND ${MINE}) AS oldest_died_at,
+         (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.delivery_archive WHERE state = 'delivered' AND ${MINE} LIMIT $2) n)
            AS completed_total,
          (SELECT count(*)::integer FROM (SELECT 1 FROM sluice.attempt
-            WHERE started_at > $1::timestamptz - interval '1 hour' AND decision = 'delivered' LIMIT $2) n) AS completed_hour,
-         (SELECT count(*)::integer FROM sluice.tenant WHERE paused_at IS NOT NULL AND pause_until > $1) AS paused_tenants,
+            WHERE started_at > $1::timestamptz - interval '1 hour' AND decision = 'delivered' AND ${MINE} LIMIT $2) n) AS completed_hour,
+         (SELECT count(*)::integer FROM sluice.tenant
+            WHERE paused_at IS NOT NULL AND pause_until > $1 AND ($4::uuid[] IS NULL OR id = ANY ($4))) AS paused_tenants,
          w.running, w.slots, w.last_heartbeat_at,
          (SELECT max(at) FROM sluice.sample_run WHERE scope = 'class' AND ok) AS last_sample_at
     FROM sluice.region_control rc

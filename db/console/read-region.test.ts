@@ -1,6 +1,7 @@
 /** A region that does not answer is said to be silent, in time, while the other one is read as usual. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toPublicId } from "#domain/ids.ts";
+import { EVERYWHERE } from "#domain/permissions.ts";
 import { createEmptyDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 import { listDeliveries } from "./list-deliveries.ts";
@@ -36,7 +37,7 @@ function point(eu: string): Promise<void> {
 describe("REG-3 a region that does not answer", () => {
   test("is named as such in the overview while the other region has numbers", async () => {
     await point(NOBODY);
-    const { regions: answers } = await readOverview();
+    const { regions: answers } = await readOverview(EVERYWHERE);
     expect(answers.map(({ region, status }) => [region, status])).toEqual([
       ["us", "ok"],
       ["eu", "unavailable"],
@@ -47,8 +48,8 @@ describe("REG-3 a region that does not answer", () => {
 
   test("gives neither rows nor a series", async () => {
     await point(NOBODY);
-    const list = await listDeliveries({ region: "eu", limit: 10 });
-    const series = await readAgeSeries("eu", "15m");
+    const list = await listDeliveries(EVERYWHERE, { region: "eu", limit: 10 });
+    const series = await readAgeSeries(EVERYWHERE, "eu", "15m");
     expect([list.status, series.status]).toEqual(["unavailable", "unavailable"]);
     expect(JSON.stringify([list, series])).not.toContain("rows");
   });
@@ -56,17 +57,20 @@ describe("REG-3 a region that does not answer", () => {
   test("leaves it open whether an unknown delivery exists; all regions together can deny it", async () => {
     const id = toPublicId("dlv", newId());
     await point(NOBODY);
-    await expect(readDelivery(id)).rejects.toMatchObject({ code: "region_unavailable", status: 503 });
+    await expect(readDelivery(EVERYWHERE, id)).rejects.toMatchObject({
+      code: "region_unavailable",
+      status: 503,
+    });
     await point(regions.eu.connectionString);
-    await expect(readDelivery(id)).rejects.toMatchObject({ code: "not_found" });
-    await expect(readDelivery("dlv_nonsense")).rejects.toMatchObject({ code: "bad_id" });
+    await expect(readDelivery(EVERYWHERE, id)).rejects.toMatchObject({ code: "not_found" });
+    await expect(readDelivery(EVERYWHERE, "dlv_nonsense")).rejects.toMatchObject({ code: "bad_id" });
   });
 });
 
 describe("REG-2 a database that is not the region's", () => {
   test("is not read, also when it is another region's", async () => {
     await point(regions.us.connectionString);
-    expect(await listDeliveries({ region: "eu", limit: 10 })).toMatchObject({
+    expect(await listDeliveries(EVERYWHERE, { region: "eu", limit: 10 })).toMatchObject({
       status: "unavailable",
       detail: "Its database belongs to region us.",
     });
@@ -74,7 +78,7 @@ describe("REG-2 a database that is not the region's", () => {
 
   test("that was never migrated says so", async () => {
     await point(empty.connectionString);
-    expect(await listDeliveries({ region: "eu", limit: 10 })).toMatchObject({
+    expect(await listDeliveries(EVERYWHERE, { region: "eu", limit: 10 })).toMatchObject({
       status: "unavailable",
       detail: "Its database has not been migrated.",
     });

@@ -3,6 +3,7 @@
  * A region that does not answer becomes an answer that says so; it must never become a zero or an empty list.
  */
 import type { PoolClient, QueryResultRow } from "pg";
+import { isSluiceError } from "#domain/errors.ts";
 import type { Region } from "#domain/region.ts";
 import { regionPool } from "../regions.ts";
 
@@ -108,6 +109,7 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   }
 }
 
+const UNUSABLE: ReadonlySet<string> = new Set(["bad_config", "database_time_zone"]);
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 const MISSING_SCHEMA: ReadonlySet<string> = new Set(["42P01", "3F000", "3D000"]);
 
@@ -116,9 +118,9 @@ const MISSING_SCHEMA: ReadonlySet<string> = new Set(["42P01", "3F000", "3D000"])
  */
 export function explainOutage(error: unknown): string | null {
   if (error instanceof RegionTimeoutError || error instanceof RegionUnusableError) return error.message;
-  const { code, name, message } = (error ?? {}) as { code?: unknown; name?: unknown; message?: unknown };
-  if (name === "DatabaseConfigError") return String(message);
-  if (name === "SessionTimeZoneError") return "Its database sessions are not in UTC.";
+  // Our own refusals carry a code too; only these two mean that the database cannot be used.
+  if (isSluiceError(error)) return UNUSABLE.has(error.code) ? error.detail : null;
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code === "string" && SQLSTATE.test(code)) return explainState(code);
   if (typeof code === "string") return `Its database cannot be reached (${code}).`;
   if (typeof message === "string" && /timeout|terminated|connection/i.test(message)) {

@@ -7,3 +7,6 @@ import { parseSecretKeys } from "#db/secrets-config.ts";
 /** A value for SLUICE_SECRET_KEYS. */
 export const SECRET_KEYS = `e2e:${Buffer.alloc(32, 5).toString("base64")}`;
 export const KEYRING = parseSecretKeys(SECRET_KEYS);
+
+/** Signs the cookies of every console of the tests, so that a session of one counts in the others. */
+export const AUTH_SECRET = Buffer.alloc(32, 6).toString("base64url");

@@ -2,7 +2,7 @@
  * The whole system for the browser tests: demo merchants in both regions, the receiver, a worker per region, the demo's
  * traffic and the console, all as real processes on real databases. Started once per test process and stopped with it.
  */
-import { test as base } from "@playwright/test";
+import { type BrowserContextOptions, test as base } from "@playwright/test";
 import type { Pool } from "pg";
 import { urlSetting } from "#db/config.ts";
 import { createPool } from "#db/pool.ts";
@@ -13,8 +13,9 @@ import { REGIONS, type Region } from "#domain/region.ts";
 import { seedRegion } from "#prisma/seed.ts";
 import { findFreePort } from "#scripts/lib/embedded-postgres.ts";
 import { type E2eConfig, readE2eConfig } from "../config.ts";
+import { type Accounts, createAccounts, signInAs } from "./accounts.ts";
 import { answers, type Child, startChild } from "./child.ts";
-import { KEYRING, SECRET_KEYS } from "./secret-keys.ts";
+import { AUTH_SECRET, KEYRING, SECRET_KEYS } from "./secret-keys.ts";
 
 const POOL_MAX = 4;
 /** Deliveries per second and region: enough to see movement, little enough for two cores. */
@@ -34,8 +35,15 @@ export interface World {
   consoleUrl: string;
   receiver: ReceiverProcess;
   regions: Readonly<Record<Region, RegionHandle>>;
+  /** One person of each role, and some with a narrower scope. */
+  accounts: Accounts;
+  /** Cookies of a signed-in operator: what every test starts with. */
+  signedIn: Exclude<BrowserContextOptions["storageState"], string | undefined>;
   /** One more console process, with other databases. The caller stops it. */
-  startConsole(urls: Readonly<Record<Region, string>>): Promise<{ url: string; stop(): Promise<void> }>;
+  startConsole(
+    urls: Readonly<Record<Region, string>>,
+    env?: Readonly<Record<string, string>>,
+  ): Promise<{ url: string; stop(): Promise<void> }>;
 }
 
 /** Every spec imports `test` and `expect` from here. */
@@ -53,6 +61,8 @@ export const test = base.extend<object, { world: World }>({
     { scope: "worker", timeout: WORLD_TIMEOUT_MS },
   ],
   baseURL: async ({ world }, use) => use(world.consoleUrl),
+  // Tests of the sign-in itself empty it: `test.use({ storageState: { cookies: [], origins: [] } })`.
+  storageState: async ({ world }, use) => use(world.signedIn),
 });
 export { expect } from "@playwright/test";
 
@@ -65,6 +75,7 @@ async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]):
     const { prisma } = regions[region];
     await seedRegion({ prisma, region, keyring: KEYRING, receiverUrl: receiver.url });
   }
+  const accounts = await createAccounts(regions);
   const demo = {
     SLUICE_RECEIVER_URL: receiver.url,
     SLUICE_SECRET_KEYS: SECRET_KEYS,
@@ -81,7 +92,9 @@ async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]):
     consoleUrl: web.url,
     receiver,
     regions,
-    startConsole: async (urls) => startConsole(config, urls, await findFreePort()),
+    accounts,
+    signedIn: await signInAs(web.url, accounts.operator),
+    startConsole: async (urls, env) => startConsole(config, urls, await findFreePort(), env),
   };
 }
 
@@ -129,6 +142,7 @@ async function startConsole(
   config: E2eConfig,
   urls: Readonly<Record<Region, string>>,
   port: number,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const url = `http://127.0.0.1:${port}`;
   const child = await startChild({
@@ -137,11 +151,14 @@ async function startConsole(
     env: {
       ...urlsOf(urls),
       SLUICE_NEXT_DIST: config.distDir,
+      SLUICE_CONSOLE_URL: url,
+      SLUICE_AUTH_SECRET: AUTH_SECRET,
       NEXT_TELEMETRY_DISABLED: "1",
       // The receiving endpoint of the demo, for receiving.spec.ts.
       SLUICE_DEMO_ENDPOINT: "on",
       ...ENDPOINT_LIMIT,
       SLUICE_SECRET_KEYS: SECRET_KEYS,
+      ...env,
     },
     ready: () => answers(`${url}/healthz`),
   });

@@ -29,6 +29,7 @@ const SOURCES = [
   "public",
   "prisma/schema.prisma",
   "next.config.ts",
+  "proxy.ts",
   "postcss.config.mjs",
   "package-lock.json",
   "tsconfig.json",

@@ -5,8 +5,10 @@ import { answer } from "../answer.ts";
 
 export const dynamic = "force-dynamic";
 
-export function GET(request: Request): Promise<Response> {
-  return answer(request, async () => {
+function refuse(request: Request): Promise<Response> {
+  return answer(request, "read", async () => {
     throw new SluiceError("not_found", `There is no resource ${new URL(request.url).pathname}.`);
   });
 }
+
+export { refuse as DELETE, refuse as GET, refuse as PATCH, refuse as POST, refuse as PUT };

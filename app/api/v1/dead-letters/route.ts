@@ -7,5 +7,7 @@ import { deadLettersQuery } from "../../schemas.ts";
 export const dynamic = "force-dynamic";
 
 export function GET(request: Request): Promise<Response> {
-  return answer(request, async () => listDeadLetters(parseQuery(deadLettersQuery, request)));
+  return answer(request, "read", async ({ scope }) =>
+    listDeadLetters(scope, parseQuery(deadLettersQuery, request)),
+  );
 }

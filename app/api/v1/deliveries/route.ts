@@ -7,5 +7,7 @@ import { deliveriesQuery } from "../../schemas.ts";
 export const dynamic = "force-dynamic";
 
 export function GET(request: Request): Promise<Response> {
-  return answer(request, async () => listDeliveries(parseQuery(deliveriesQuery, request)));
+  return answer(request, "read", async ({ scope }) =>
+    listDeliveries(scope, parseQuery(deliveriesQuery, request)),
+  );
 }

@@ -1,4 +1,4 @@
-/** GET /api/v1/overview: the numbers of every region, or of those in `region=us,eu`. */
+/** GET /api/v1/overview: the numbers of every region in scope, or of those in `region=us,eu`. */
 
 import { readOverview } from "#db/console/read-overview.ts";
 import { answer, parseQuery } from "../../answer.ts";
@@ -7,5 +7,7 @@ import { overviewQuery } from "../../schemas.ts";
 export const dynamic = "force-dynamic";
 
 export function GET(request: Request): Promise<Response> {
-  return answer(request, async () => readOverview(parseQuery(overviewQuery, request).region));
+  return answer(request, "read", async ({ scope }) =>
+    readOverview(scope, parseQuery(overviewQuery, request).region),
+  );
 }

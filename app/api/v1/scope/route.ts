@@ -7,5 +7,7 @@ import { scopeQuery } from "../../schemas.ts";
 export const dynamic = "force-dynamic";
 
 export function GET(request: Request): Promise<Response> {
-  return answer(request, async () => listScope(parseQuery(scopeQuery, request).region));
+  return answer(request, "read", async ({ scope }) =>
+    listScope(scope, parseQuery(scopeQuery, request).region),
+  );
 }

@@ -7,8 +7,8 @@ import { noQuery } from "../../../schemas.ts";
 export const dynamic = "force-dynamic";
 
 export function GET(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
-  return answer(request, async () => {
+  return answer(request, "read", async ({ scope }) => {
     parseQuery(noQuery, request);
-    return readDelivery((await context.params).id);
+    return readDelivery(scope, (await context.params).id);
   });
 }

@@ -7,8 +7,8 @@ import { seriesQuery } from "../../../schemas.ts";
 export const dynamic = "force-dynamic";
 
 export function GET(request: Request): Promise<Response> {
-  return answer(request, async () => {
+  return answer(request, "read", async ({ scope }) => {
     const { region, range } = parseQuery(seriesQuery, request);
-    return readAgeSeries(region, range);
+    return readAgeSeries(scope, region, range);
   });
 }

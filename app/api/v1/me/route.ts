@@ -1,0 +1,14 @@
+/** GET /api/v1/me: who the caller is, with roles, regions and allowed actions. */
+
+import { profileOf } from "../../../access/profile.ts";
+import { answer, parseQuery } from "../../answer.ts";
+import { noQuery } from "../../schemas.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, "read", async ({ principal }) => {
+    parseQuery(noQuery, request);
+    return profileOf(principal);
+  });
+}
