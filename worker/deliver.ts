@@ -11,7 +11,7 @@ import type { FinishBatcher, FinishResult } from "./finish-batcher.ts";
 import { toFinishRow } from "./finish-row.ts";
 import { attemptLine } from "./log-lines.ts";
 import type { WorkerParts } from "./parts.ts";
-import { disableGone, observe } from "./report-health.ts";
+import { disableGone, observe, reportIfOpen } from "./report-health.ts";
 import { type Attempt, sendWebhook } from "./send-webhook.ts";
 
 /** Part of every lease that is left to the time between its claim and the start of the request. */
@@ -52,6 +52,7 @@ export async function deliver(
       random: parts.random,
     });
     observe(delivery, attempt, decision, policy, parts);
+    await reportIfOpen(delivery.destinationId, parts);
     await shutGateOf(delivery, attempt, decision, parts);
     await disableGone(delivery, decision, parts);
     const result = await record(delivery, attempt, decision, policy, parts, batcher);

@@ -49,6 +49,7 @@ interface Drain {
 
 export class ReceiverHealth {
   readonly #watched = new Set<string>();
+  readonly #open = new Set<string>();
   readonly #rounds = new Map<string, Round>();
   #pending = new Map<string, Pending>();
   #drain = new Map<string, Drain>();
@@ -63,7 +64,7 @@ export class ReceiverHealth {
     nowMs: number,
   ): void {
     if (claimed.watched) this.#watch(destinationId);
-    else if (!this.#pending.has(destinationId)) this.#watched.delete(destinationId);
+    else if (!this.#pending.has(destinationId)) this.#forget(destinationId);
     if (claimed.limited) {
       if (!this.#rounds.has(destinationId)) this.#rounds.set(destinationId, { sinceMs: nowMs, successes: 0 });
     } else if (claimed.ranDry || !claimed.watched) {
@@ -123,9 +124,16 @@ export class ReceiverHealth {
     }
   }
 
+  /** An open breaker that this process knows of: its request is a question, and the answer is wanted before the next one. */
+  isOpen(destinationId: string): boolean {
+    return this.#open.has(destinationId);
+  }
+
   /** What stands in the database now. */
   answered(answer: HealthAnswer, nowMs: number): void {
     const { destinationId } = answer;
+    if (answer.breaker === "open" && this.#watched.has(destinationId)) this.#open.add(destinationId);
+    else this.#open.delete(destinationId);
     const round = this.#rounds.get(destinationId);
     if (round === undefined) return;
     if (answer.adaptiveLimit === null) this.#rounds.delete(destinationId);
@@ -152,11 +160,16 @@ export class ReceiverHealth {
   #watch(destinationId: string): void {
     if (this.#watched.size >= MAX_WATCHED && !this.#watched.has(destinationId)) {
       for (const oldest of this.#watched) {
-        this.#watched.delete(oldest);
+        this.#forget(oldest);
         break;
       }
     }
     this.#watched.add(destinationId);
+  }
+
+  #forget(destinationId: string): void {
+    this.#watched.delete(destinationId);
+    this.#open.delete(destinationId);
   }
 
   #pendingOf(destinationId: string): Pending {

@@ -69,6 +69,16 @@ export async function reportHealth(parts: WorkerParts): Promise<void> {
   }
 }
 
+/**
+ * Behind an open breaker single requests ask: what this one found out is stored while its lease still holds the place, or the
+ * next would ask, and spend an attempt, before anybody knows.
+ */
+export async function reportIfOpen(destinationId: string, parts: WorkerParts): Promise<void> {
+  if (!parts.health.isOpen(destinationId)) return;
+  // Nothing is lost: it is reported with the next pass.
+  await reportHealth(parts).catch(() => undefined);
+}
+
 /** 410: no more is sent there, and what waits is held. In its own statement, like a gate, so that siblings stop at once. */
 export async function disableGone(
   delivery: ClaimedDelivery,

@@ -197,7 +197,8 @@ async function needsTidying(pool: Pick<Pool, "query">, parent: Parent, days: num
 
 async function isTooFull(pool: Pool, name: string): Promise<boolean> {
   const { rows } = await pool.query<{ full: boolean }>(
-    `SELECT pg_table_size('sluice.${name}') > $1
+    // Null: another process has just replaced it.
+    `SELECT coalesce(pg_table_size('sluice.${name}') > $1, false)
          OR (SELECT count(*) FROM (SELECT 1 FROM sluice.${name} LIMIT ${MAX_MOVED_ROWS + 1}) r) > ${MAX_MOVED_ROWS} AS full`,
     [MAX_MOVED_BYTES],
   );
