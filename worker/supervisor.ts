@@ -14,6 +14,7 @@ import {
 } from "graphile-worker";
 import type { Pool } from "pg";
 import { DISPATCH_TASK, isWakeJobOverdue } from "#db/queue/wake-job.ts";
+import { releasingOnce } from "./graphile-pool.ts";
 import type { Logger } from "./log.ts";
 
 const CONCURRENT_JOBS = 4;
@@ -93,7 +94,7 @@ export class Supervisor {
       try {
         this.#runner = await run({
           events,
-          pgPool: this.#pool,
+          pgPool: releasingOnce(this.#pool),
           taskList: this.#tasks,
           crontab: this.#crontab,
           concurrency: CONCURRENT_JOBS,
