@@ -2,6 +2,7 @@
  * Rates and caps as the receiver saw them. Pure. More than burst + rate x t request starts in any window t is a breach,
  * and so is one request more at a time than a cap allows.
  */
+import { TIMER_SLACK_MS } from "#worker/pacer.ts";
 import type { Evidence, RequestEvidence } from "./evidence.ts";
 import { INHERITED_CAP, TENANT_CAPS } from "./places.ts";
 
@@ -13,6 +14,8 @@ import { INHERITED_CAP, TENANT_CAPS } from "./places.ts";
 export const MOST_NETWORK_MS = 250;
 /** Each process knows the database's time to within a round trip, so two starts may be this much nearer than they look. */
 export const CLOCK_MS = 10;
+/** A start that came this late counts as punctual for the next one. */
+export const ALLOWED_MS = CLOCK_MS + TIMER_SLACK_MS;
 
 export interface LimitFindings {
   readonly breaches: string[];
@@ -39,7 +42,7 @@ export function checkLimits(evidence: Evidence): LimitFindings {
         place.rateBurst ?? 1,
       );
       worstOverSendMs = Math.max(worstOverSendMs, overMs);
-      if (overMs > CLOCK_MS) {
+      if (overMs > ALLOWED_MS) {
         breaches.push(
           `${place.receiverName}: a window was ${overMs.toFixed(1)} ms too short for ${place.ratePerSecond}/s, burst ${place.rateBurst}`,
         );

@@ -7,7 +7,7 @@ import type { Pace } from "#db/queue/claim.ts";
 import { TOKEN_LIFE_MS, TOKEN_LIFE_SHARE } from "#domain/rate.ts";
 
 /** A start that was later than this did come late. */
-const TIMER_SLACK_MS = 3;
+export const TIMER_SLACK_MS = 3;
 /** Destinations that are remembered; those without a recent start go first. */
 const MAX_DESTINATIONS = 5_000;
 
