@@ -1,7 +1,7 @@
 /** The checker itself: what is planted is found, and only that; what a rate and a cap mean at the receiver. */
 import { describe, expect, it } from "vitest";
 import { judge, type Violations } from "./check.ts";
-import { CLOCK_MS, MOST_NETWORK_MS } from "./check-limits.ts";
+import { ALLOWED_MS, MOST_NETWORK_MS } from "./check-limits.ts";
 import type { AttemptEvidence, Evidence, LedgerEntry, RequestEvidence } from "./evidence.ts";
 import type { Place } from "./places.ts";
 
@@ -220,7 +220,7 @@ describe("a planted violation is found, and nothing else with it", () => {
       "an over-send",
       { capBreaches: 1 },
       (evidence) => {
-        const shift = CLOCK_MS + 12;
+        const shift = ALLOWED_MS + 12;
         const move = (atMs: number) => atMs - shift;
         evidence.requests = evidence.requests.map((request, index) =>
           index === 2 ? { ...request, arrivedAtMs: move(request.arrivedAtMs) } : request,
