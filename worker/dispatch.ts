@@ -295,11 +295,14 @@ export class Dispatch {
     token: Token | null,
     leaseEndsAt: number,
   ): Promise<void> {
+    const { clock, pacer } = this.#parts;
     const mayStart = token === null || (await this.#waitForToken(token));
     if (!mayStart || !leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) {
       await this.#giveBack([delivery.id], delivery.token);
       return;
     }
+    // Its place was taken when the wait ended; other work may have come before it since, and what counts is the start.
+    if (token !== null) pacer.startsNow(token, clock.monotonicMs());
     await deliver(delivery, plan, this.#parts, this.#batcher);
     if (delivery.lostLeases === 0) return;
     // Rows with a lost lease go out one at a time: the next one may go now, wherever it waits.

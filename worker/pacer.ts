@@ -62,6 +62,15 @@ export class Pacer {
     this.#paced.set(token.destinationId, { startMs, tatMs, gapMs: token.gapMs });
   }
 
+  /** The place of the last start was taken a moment ago and its request goes out only now: those behind it move along. */
+  startsNow({ destinationId }: Token, monotonicMs: number): void {
+    const paced = this.#paced.get(destinationId);
+    if (paced === undefined) return;
+    const lateMs = monotonicMs - paced.startMs;
+    if (lateMs <= TIMER_SLACK_MS) return;
+    this.#paced.set(destinationId, { ...paced, startMs: monotonicMs, tatMs: paced.tatMs + lateMs });
+  }
+
   /** In monotonic time: not before its token, nor too close to the starts before it. */
   #targetMs(token: Token, nowMs: number, monotonicMs: number): number {
     return Math.max(monotonicMs + token.atMs - nowMs, this.#tatMs(token) - (token.burst - 1) * token.gapMs);

@@ -58,7 +58,7 @@ export async function run(args: string[]): Promise<number> {
       announce(config, startedAt - (config.installMs ?? 0), signIn);
       await stopRequested.promise;
     }
-    say("stopping: traffic, console, workers, receiver, database");
+    say("stopping: traffic, workers, console, receiver, database");
     await started.catch(() => {});
     return 0;
   } catch (error) {
