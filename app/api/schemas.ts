@@ -2,13 +2,13 @@
 import { z } from "zod";
 import { MAX_PAGE_ROWS } from "#db/console/list-deliveries.ts";
 import { SERIES_RANGES, type SeriesRange } from "#db/console/read-age-series.ts";
-import { DEAD_REASONS, SERVICE_CLASSES, STATES } from "#domain/delivery.ts";
+import { DEAD_REASONS } from "#domain/delivery.ts";
 import { parseRegion, REGIONS } from "#domain/region.ts";
 
 const DEFAULT_PAGE_ROWS = 50;
 const MAX_QUERY_CHARS = 300;
 
-const region = z
+export const region = z
   .string()
   .refine((text) => REGIONS.some((known) => text === known || text === known.toUpperCase()), {
     error: `must be one of ${REGIONS.join(", ")}`,
@@ -16,7 +16,7 @@ const region = z
   .transform(parseRegion);
 
 /** `us,eu`: each region at most once. */
-const regions = z
+export const regions = z
   .string()
   .transform((text) => text.split(","))
   .pipe(
@@ -27,16 +27,16 @@ const regions = z
   );
 
 /** One of a few words; the others are named in the refusal. */
-function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
   return z.enum(values, { error: `must be one of ${values.join(", ")}` });
 }
 
-const tenant = z
+export const tenant = z
   .string()
   .regex(/^(?:ten_[0-9a-f]{32}|[a-z0-9][a-z0-9-]{0,62})$/, { error: "must be a tenant's slug or ten_ id" });
-const destination = z.string().regex(/^dst_[0-9a-f]{32}$/, { error: "must be a dst_ id" });
-const cursor = z.string().min(1).max(MAX_QUERY_CHARS);
-const limit = z.coerce.number().int().min(1).max(MAX_PAGE_ROWS).default(DEFAULT_PAGE_ROWS);
+export const destination = z.string().regex(/^dst_[0-9a-f]{32}$/, { error: "must be a dst_ id" });
+export const cursor = z.string().min(1).max(MAX_QUERY_CHARS);
+export const limit = z.coerce.number().int().min(1).max(MAX_PAGE_ROWS).default(DEFAULT_PAGE_ROWS);
 
 export const overviewQuery = z.strictObject({ region: regions.optional() });
 
@@ -46,21 +46,6 @@ export const seriesQuery = z.strictObject({
 });
 
 export const scopeQuery = z.strictObject({ region });
-
-export const deliveriesQuery = z.strictObject({
-  region,
-  tenant: tenant.optional(),
-  destination: destination.optional(),
-  state: oneOf(STATES).optional(),
-  class: oneOf(SERVICE_CLASSES).optional(),
-  // What an id or a key can be: visible ASCII.
-  q: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, { error: "must be a delivery id or an idempotency key" })
-    .optional(),
-  cursor: cursor.optional(),
-  limit,
-});
 
 export const deadLettersQuery = z.strictObject({
   region,
