@@ -5,6 +5,7 @@ import type { Metadata, Viewport } from "next";
 import { headers } from "next/headers";
 import type { ReactNode } from "react";
 import { Providers } from "#components/shell/providers.tsx";
+import { DENSITY_SCRIPT } from "#components/ui/density-script.ts";
 import "./globals.css";
 
 export const metadata: Metadata = {
@@ -25,6 +26,13 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   return (
     <html lang="en" suppressHydrationWarning className={`${GeistSans.variable} ${GeistMono.variable}`}>
       <body>
+        {/* The browser hides the nonce once it has run the script, so the two sides differ in it. */}
+        <script
+          nonce={nonce}
+          suppressHydrationWarning
+          // biome-ignore lint/security/noDangerouslySetInnerHtml: our own constant text.
+          dangerouslySetInnerHTML={{ __html: DENSITY_SCRIPT }}
+        />
         <Providers nonce={nonce}>{children}</Providers>
       </body>
     </html>

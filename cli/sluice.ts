@@ -54,7 +54,22 @@ const VERBS: Readonly<Record<string, Verb>> = {
     summary: "stop a region's claims and prove that no lease is left",
     load: () => import("./commands/drain.ts"),
   },
-  erase: { summary: "erase a payload in its one place", load: () => import("./commands/erase.ts") },
+  erase: {
+    summary: "erase or restrict a payload in its one place",
+    load: () => import("./commands/erase.ts"),
+  },
+  "retry-now": {
+    summary: "make a delayed delivery due now",
+    load: () => import("./commands/retry-now.ts"),
+  },
+  cancel: {
+    summary: "end a waiting delivery without sending it",
+    load: () => import("./commands/cancel.ts"),
+  },
+  "will-not-replay": {
+    summary: "say of a dead letter that it will not be sent again",
+    load: () => import("./commands/will-not-replay.ts"),
+  },
 };
 
 const EXIT_USAGE = 2;

@@ -92,6 +92,7 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
   ],
   payload: ["id, body, content_type, size_bytes", `${ID}, 'x', 'text/plain', 1`],
   policy: ["service_class, version, body, created_by, reason", "'urgent', 1, '{}', 'ann', 'test'"],
+  payload_restricted: ["payload_id, body, restricted_by, reason", `${ID}, 'x', 'ann', 'test'`],
   queue_sample: [
     "at, scope, service_class, first_attempt_age_ms, due_count, due_age_ms, held_count, held_age_ms, gated_count, ready, delayed, in_flight, dead",
     "clock_timestamp(), 'class', 'urgent', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0",
@@ -101,7 +102,16 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     "batch_id, delivery_id, dead_letter_version",
     `(SELECT id FROM sluice.replay_batch LIMIT 1), ${ID}, 1`,
   ],
+  queue_sample_5m: [
+    "at, service_class, samples, first_attempt_age_ms, due_count, due_age_ms, held_count, held_age_ms, in_flight, dead",
+    "now(), 'urgent', 1, 0, 0, 0, 0, 0, 0, 0",
+  ],
   sample_run: ["at, scope, ok", "clock_timestamp(), 'class', true"],
+  series_minute: [
+    "minute, tenant_id, service_class, requests, delivered, rate_limited, permanent, server_error, network, blocked, leases_expired, died, first_ages, first_age_max_ms, services, service_max_ms, ends, end_attempts, gaps",
+    `now(), ${ID}, 'urgent', 1, 1, 0, 0, 0, 0, 0, 0, 0, '{}', 0, '{}', 0, '{}', 0, '{}'`,
+  ],
+  series_run: ["what, rolled_at", `${ID}::text, now()`],
   tenant: ["id, slug, name", `${ID}, ${ID}::text, 't'`],
   worker_process: ["id, host, pid, version, slots", `${ID}, 'h', 1, '1', 1`],
 };

@@ -32,11 +32,15 @@ const RatePerSecond = z
   .max(MAX_RATE_PER_SECOND, RATE_RULE)
   .nullable();
 
+/** True: the person raises although the destination answers many requests with 429, and knows it. */
+const acknowledge429 = z.boolean().optional();
+
 /** What is left out stays as it is. */
 export const SetTenantLimits = z.strictObject({
   tenantId: publicId("ten"),
   ...ChangeFields,
   concurrencyLimit: TenantConcurrency,
+  acknowledge429,
 });
 export type SetTenantLimits = z.infer<typeof SetTenantLimits>;
 
@@ -47,6 +51,7 @@ export const SetDestinationLimits = z
     concurrencyLimit: DestinationConcurrency.optional(),
     ratePerSecond: RatePerSecond.optional(),
     rateBurst: wholeNumber(MAX_RATE_BURST, "").optional(),
+    acknowledge429,
   })
   .refine(
     ({ concurrencyLimit, ratePerSecond, rateBurst }) =>
@@ -67,8 +72,36 @@ export const PinAdaptiveLimit = z.strictObject({
   destinationId: publicId("dst"),
   ...ChangeFields,
   limit: wholeNumber(MAX_DESTINATION_CONCURRENCY, ""),
+  acknowledge429,
 });
 export type PinAdaptiveLimit = z.infer<typeof PinAdaptiveLimit>;
+
+const POLICY_RATE_RULE = `must be a number from ${MIN_RATE_PER_SECOND} to ${MAX_RATE_PER_SECOND}; ${USE_PAUSE}`;
+
+/**
+ * What a region's rows inherit, and how far an operator may raise them. What is left out stays. Whatever inherits takes
+ * the new value with the next claim.
+ */
+export const SetRegionDefaults = z
+  .strictObject({
+    ...ChangeFields,
+    tenantConcurrency: wholeNumber(MAX_TENANT_CONCURRENCY, "").optional(),
+    destinationConcurrency: wholeNumber(MAX_DESTINATION_CONCURRENCY, "").optional(),
+    maxTenantConcurrency: wholeNumber(MAX_TENANT_CONCURRENCY, "").optional(),
+    maxDestinationConcurrency: wholeNumber(MAX_DESTINATION_CONCURRENCY, "").optional(),
+    maxRatePerSecond: z
+      .number({ error: POLICY_RATE_RULE })
+      .min(MIN_RATE_PER_SECOND, POLICY_RATE_RULE)
+      .max(MAX_RATE_PER_SECOND, POLICY_RATE_RULE)
+      .optional(),
+    acknowledge429,
+  })
+  .refine(
+    ({ version: _version, reason: _reason, ticket: _ticket, acknowledge429: _acknowledged, ...limits }) =>
+      Object.values(limits).some((limit) => limit !== undefined),
+    "name at least one limit",
+  );
+export type SetRegionDefaults = z.infer<typeof SetRegionDefaults>;
 
 /**
  * A limit as people type it: empty or "inherit" is null, nonsense is NaN, which no schema above lets through.

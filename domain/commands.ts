@@ -81,7 +81,8 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, input: unk
     0,
     DETAIL_MAX_CHARS,
   );
-  throw new SluiceError(codeOf(String(issue?.path[0] ?? "")), detail, { field });
+  const errors = [{ pointer: issue?.path.join("/") ?? "", detail: issue?.message ?? "not understood" }];
+  throw new SluiceError(codeOf(String(issue?.path[0] ?? "")), detail, { field, errors });
 }
 
 /** Fields whose rules all end in one code, whatever the check that failed. */
@@ -93,6 +94,11 @@ const CODE_OF_FIELD: Readonly<Record<string, ErrorCode>> = {
   rateBurst: "bad_limit",
   weight: "bad_limit",
   limit: "bad_limit",
+  tenantConcurrency: "bad_limit",
+  destinationConcurrency: "bad_limit",
+  maxTenantConcurrency: "bad_limit",
+  maxDestinationConcurrency: "bad_limit",
+  maxRatePerSecond: "bad_limit",
 };
 
 function codeOf(field: string): ErrorCode {

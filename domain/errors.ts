@@ -1,8 +1,9 @@
 /**
  * The catalogue of every error code: what HTTP status it has, its title, and one sentence of what it means.
- * A code never changes its meaning. Nothing outside this file may invent a code, and no message here or in a
+ * A code never changes its meaning. Nothing outside this file and errors-control.ts may invent a code, and no message here or in a
  * `detail` may hold a secret or a body.
  */
+import { CONTROL_ERRORS } from "./errors-control.ts";
 
 export interface ErrorEntry {
   /** HTTP status when the error reaches the API; start-up errors use 500. */
@@ -216,16 +217,6 @@ const API_ERRORS = {
     title: "Changed by someone else",
     summary: "The row has another version than the one the change was based on. Reload and decide again.",
   },
-  missing_if_match: {
-    status: 428,
-    title: "Version missing",
-    summary: "The change must name the version it is based on, in If-Match.",
-  },
-  missing_idempotency_key: {
-    status: 400,
-    title: "Idempotency-Key missing",
-    summary: "Requests that change something must carry an Idempotency-Key.",
-  },
   idempotency_mismatch: {
     status: 422,
     title: "Idempotency-Key used with another request",
@@ -322,26 +313,6 @@ const ACCESS_ERRORS = {
     status: 409,
     title: "Token exists",
     summary: "A service token of this name is still valid. Revoke it or choose another name.",
-  },
-} as const satisfies Record<string, ErrorEntry>;
-
-const CONTROL_ERRORS = {
-  bad_reason: {
-    status: 422,
-    title: "Reason missing or too short",
-    summary: "A change needs a reason of 10 to 500 characters. It is kept in the audit.",
-  },
-  bad_pause: {
-    status: 422,
-    title: "Pause without a usable end",
-    summary:
-      "Every pause of a tenant or destination has an end that lies ahead and within the longest pause allowed.",
-  },
-  bad_limit: {
-    status: 422,
-    title: "Limit cannot be used",
-    summary:
-      "A limit is empty (inherits) or a number within its bounds. Zero, negative and nonsense are refused: to send nothing, use pause.",
   },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -12,6 +12,19 @@ export const REPLAY_SLOT_SHARE = 0.1;
 /** Part of all slots that urgent work leaves to routine work while any waits. */
 export const ROUTINE_KEEP_SHARE = 0.2;
 
+/**
+ * Slots of a process that come on top of all others, as a part of them, for first attempts of light tenants: work whose
+ * requests take long can hold every other slot, and a tenant with a single delivery must not wait until one of them ends.
+ */
+const LIGHT_RESERVE_SHARE = 1 / 16;
+/** A tenant is light while it holds fewer slots of the process than this part of the reserve; always at least one. */
+const LIGHT_TENANT_SHARE = 1 / 4;
+
+/** Slots on top of `slots` for light tenants. A process with very few slots has none. */
+export function lightReserveOf(slots: number): number {
+  return Math.floor(slots * LIGHT_RESERVE_SHARE);
+}
+
 /** Weights outside these bounds are cut: a weight near 0 would cost empty rounds, a huge one would be a starver. */
 const MIN_WEIGHT = 0.1;
 const MAX_WEIGHT = 100;
@@ -47,6 +60,10 @@ export interface LaneBudget {
 export interface Budgets {
   readonly totalSlots: number;
   readonly maxEntries: number;
+  /** Slots beyond the total that only first attempts of light tenants may use. */
+  readonly lightReserve: number;
+  /** A tenant that holds fewer slots than this is light. */
+  readonly lightSlots: number;
   freeSlots: number;
   /** Rows in a run of a lane that is known to be deep. */
   runRows: number;
@@ -71,14 +88,19 @@ function positive(value: number): number {
 }
 
 export function makeBudgets(input: PlanInput, maxEntries: number): Budgets {
-  const { total, inFlightByLane, inFlightByClass } = input.slots;
+  const { total, lightReserve: reserve = 0, inFlightByLane, inFlightByClass } = input.slots;
   const totalSlots = whole(total);
   const usedByLane = { ...inFlightByLane };
-  const freeSlots = whole(totalSlots - usedByLane.first - usedByLane.retry - usedByLane.replay);
+  const lightReserve = whole(reserve);
+  const freeSlots = whole(
+    totalSlots + lightReserve - usedByLane.first - usedByLane.retry - usedByLane.replay,
+  );
   const laneCap = (share: number) => Math.max(1, Math.floor(totalSlots * share));
   return {
     totalSlots,
     maxEntries: whole(maxEntries),
+    lightReserve,
+    lightSlots: Math.max(1, Math.floor(lightReserve * LIGHT_TENANT_SHARE)),
     freeSlots,
     runRows: 1,
     freeByLane: {
@@ -126,6 +148,12 @@ export function setShares(tenants: Iterable<TenantBudget>, totalSlots: number): 
   for (const tenant of waiting) {
     tenant.share = (totalSlots * tenant.weight) / weights;
   }
+}
+
+/** Whether the free slots are those that are kept for others than this tenant's work of this lane. */
+export function isReserved(tenant: TenantBudget, lane: Lane, budgets: Budgets): boolean {
+  if (budgets.freeSlots > budgets.lightReserve) return false;
+  return lane !== "first" || tenant.held >= budgets.lightSlots;
 }
 
 /** Whether a lane of the plan may take one row more, apart from slots and bytes, which stop everything. */

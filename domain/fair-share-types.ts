@@ -40,6 +40,8 @@ export interface DestinationFacts {
 export interface SlotFacts {
   /** Slots of this process, busy ones included. */
   readonly total: number;
+  /** Slots on top of them that only first attempts of tenants which hold next to nothing may use; 0 when absent. */
+  readonly lightReserve?: number;
   readonly inFlightByLane: Readonly<Record<Lane, number>>;
   readonly inFlightByClass: Readonly<Record<ServiceClass, number>>;
 }

@@ -31,6 +31,7 @@ const worldOf = fc.record({
   probes: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
   weights: fc.array(fc.constantFrom(0, 0.3, 1, 2, 7), { minLength: 4, maxLength: 4 }),
   total: fc.nat(60),
+  lightReserve: fc.nat(5),
   usedFirst: fc.nat(20),
   usedRetry: fc.nat(20),
   bytes: fc.constantFrom(0, 3000, 20_000, 1e9),
@@ -98,9 +99,10 @@ describe("any plan", () => {
     fc.assert(
       fc.property(worldOf, (random) => {
         const { heads, tenants, destinations, used } = build(random);
-        const { total, bytes, maxEntries, quantum } = random;
-        const result = plan({ heads, tenants, destinations, total, bytes, maxEntries, quantum, busy: used });
-        const free = Math.max(0, total - random.usedFirst - random.usedRetry);
+        const { total, lightReserve, bytes, maxEntries, quantum } = random;
+        const limits = { total, lightReserve, bytes, maxEntries, quantum };
+        const result = plan({ heads, tenants, destinations, ...limits, busy: used });
+        const free = Math.max(0, total + lightReserve - random.usedFirst - random.usedRetry);
         expect(result.rows).toBe(result.entries.reduce((sum, entry) => sum + entry.k, 0));
         expect(result.rows).toBeLessThanOrEqual(free);
         expect(result.entries.length).toBeLessThanOrEqual(maxEntries);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { emptyDrrState } from "./fair-share.ts";
+import { emptyDrrState, lightReserveOf } from "./fair-share.ts";
 import { busy, head, NOW_MS, plan, rowsOf } from "./testdata/plan-world.ts";
 
 describe("between tenants", () => {
@@ -121,6 +121,39 @@ describe("between tenants", () => {
     expect(first.rows).toBe(9);
     const second = plan({ heads, maxEntries: 2, quantum: 4, total: 9, drr: first.state });
     expect(second.entries[0]?.tenantId).toBe("C");
+  });
+});
+
+describe("the reserve of light tenants", () => {
+  const full = { first: 100 };
+
+  it("FAIR-3 a tenant that holds nothing gets a slot though one whose requests take long holds all of them", () => {
+    const heads = [head("A", "x", { waitingHint: 50_000 }), head("B", "x", { waitingHint: 1 })];
+    const world = { heads, tenants: { A: { inFlight: 100 } }, busy: busy(full, { routine: 100 }) };
+    expect(plan(world).rows).toBe(0);
+    const result = plan({ ...world, lightReserve: 6 });
+    expect(rowsOf(result, { tenantId: "B" })).toBe(1);
+    expect(rowsOf(result, { tenantId: "A" })).toBe(0);
+    expect(result.stoppedBy).toBe("slots");
+  });
+
+  it("comes on top: what is free otherwise is everybody's, and the reserve is never a busy tenant's, a retry's or a replay's", () => {
+    const heads = [head("A", "x"), head("B", "x", { lane: "retry" }), head("C", "x", { lane: "replay" })];
+    expect(plan({ heads: [head("A", "x")], lightReserve: 6 }).rows).toBe(100);
+    const world = { heads, lightReserve: 6, tenants: { A: { inFlight: 90 } }, busy: busy({ first: 90 }) };
+    expect(plan(world).rows).toBe(10);
+    const none = { ...world, tenants: { A: { inFlight: 100 } }, busy: busy(full) };
+    expect(plan(none).rows).toBe(0);
+  });
+
+  it("is not used up by one tenant: a light one holds a few slots of it at most", () => {
+    const heads = ["B", "C", "D"].map((tenantId) => head(tenantId, "x", { serviceClass: "urgent" }));
+    const result = plan({ heads, lightReserve: 12, busy: busy(full, { routine: 100 }) });
+    expect(["B", "C", "D"].map((tenantId) => rowsOf(result, { tenantId }))).toEqual([3, 3, 3]);
+  });
+
+  it("is a sixteenth of the slots, none of very few", () => {
+    expect([1, 15, 16, 512, 1_024].map(lightReserveOf)).toEqual([0, 0, 1, 32, 64]);
   });
 });
 

@@ -8,13 +8,15 @@
  *  3. among those, first attempts before retries: never-attempted work may use every slot;
  *  4. then what is left to whoever can use it; replays come last of all;
  *  5. retries and replays never pass their part of the slots, even when the rest is idle;
- *  6. between tenants deficit round robin (quantum x weight rows a turn), between a tenant's destinations round
+ *  6. a few slots on top of all others are for first attempts of tenants that hold next to nothing;
+ *  7. between tenants deficit round robin (quantum x weight rows a turn), between a tenant's destinations round
  *     robin in short runs, so that one deep lane cannot hide another.
  * The state goes from plan to plan: a round goes on where the last one stopped.
  */
 import {
   type Budgets,
   bodyFits,
+  isReserved,
   laneVerdict,
   makeBudgets,
   ROUTINE_KEEP_SHARE,
@@ -37,6 +39,7 @@ import {
 import type { ClaimPlan, PlanEntry, PlanInput } from "./fair-share-types.ts";
 
 export {
+  lightReserveOf,
   REPLAY_SLOT_SHARE,
   RETRY_SLOT_SHARE,
   ROUTINE_KEEP_SHARE,
@@ -116,7 +119,8 @@ function runClass(first: Ring, retry: Ring, keepSlots: number, budgets: Budgets,
 /** Slots that must stay free so that work which is behind its part of all slots can have it. */
 function keptSlots(share: number, used: number, budgets: Budgets): number {
   // Rounded down: a process with very few slots keeps none, or its only slot would never do first attempts.
-  return whole(Math.floor(budgets.totalSlots * share) - used);
+  const kept = whole(Math.floor(budgets.totalSlots * share) - used);
+  return kept === 0 ? 0 : kept + budgets.lightReserve;
 }
 
 /** Goes round the tenants of a ring until the slots, the lane's part or the work is used up. */
@@ -170,6 +174,10 @@ function visitTenant(
       return "stop";
     }
     if (pass.belowShareOnly && track.tenant.held >= track.tenant.share) {
+      return "out";
+    }
+    if (isReserved(track.tenant, ring.lane, budgets)) {
+      budgets.stoppedBy ??= "slots";
       return "out";
     }
     const work = nextClaimable(ring, track, budgets);

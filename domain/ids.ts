@@ -5,8 +5,21 @@
  */
 import { SluiceError } from "./errors.ts";
 
-/** Prefixes of public ids: delivery, destination, tenant, attempt, payload, replay batch, audit row, user, service token. */
-export const PUBLIC_ID_PREFIXES = ["dlv", "dst", "ten", "att", "pay", "rpl", "aud", "usr", "tok"] as const;
+/** Prefixes of public ids: delivery, destination, tenant, attempt, payload, replay batch, audit row, user, service token, group of dead letters, grant, saved view. */
+export const PUBLIC_ID_PREFIXES = [
+  "dlv",
+  "dst",
+  "ten",
+  "att",
+  "pay",
+  "rpl",
+  "aud",
+  "usr",
+  "tok",
+  "dlg",
+  "grt",
+  "viw",
+] as const;
 
 export type PublicIdPrefix = (typeof PUBLIC_ID_PREFIXES)[number];
 

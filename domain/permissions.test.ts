@@ -33,6 +33,7 @@ const TABLE: Readonly<Record<Action, readonly [string, string, string, string]>>
   retry_now: ["-", "y", "y", "y"],
   test_event: ["-", "y", "y", "y"],
   cancel: ["-", "-", "y", "y"],
+  erase_payload: ["-", "-", "y", "y"],
   destination_disable: ["-", "-", "y", "y"],
   rotate_secret: ["-", "-", "y", "y"],
   hand_over: ["-", "-", "y", "y"],

@@ -59,6 +59,8 @@ export const PERMISSIONS = {
   retry_now: FROM_SUPPORT,
   test_event: FROM_SUPPORT,
   cancel: FROM_OPERATOR,
+  /** Erase or restrict a body for good. */
+  erase_payload: FROM_OPERATOR,
   /** Disable and enable a destination. */
   destination_disable: FROM_OPERATOR,
   rotate_secret: FROM_OPERATOR,
@@ -196,6 +198,26 @@ export function requirePermit(grants: readonly Grant[], action: Action, target: 
   const [first, ...rest] = covering.map((grant) => allowanceOf(grant, action));
   if (first === undefined) throw refusal(action);
   return { ...rest.reduce(wider, first), role: highestRole(covering) };
+}
+
+/** What may be done of one action here, for a page to repeat. `reason` stands when it is not allowed. */
+export interface PermitWord extends Omit<Allowance, "needsReveal"> {
+  readonly reason?: string;
+}
+
+/** The answer of `requirePermit` for several actions on a target that may be read, as values instead of errors. */
+export function permitsOf(
+  grants: readonly Grant[],
+  actions: readonly Action[],
+  target: Target,
+): Partial<Record<Action, PermitWord>> {
+  return Object.fromEntries(actions.map((action) => [action, wordOf(grants, action, target)]));
+}
+
+function wordOf(grants: readonly Grant[], action: Action, target: Target): PermitWord {
+  if (!covers(scopeOf(grants, action), target)) return { allowed: false, reason: refusal(action).detail };
+  const { role: _role, ...word } = requirePermit(grants, action, target);
+  return word;
 }
 
 /** The highest role among the grants; viewer when there is none. */

@@ -140,6 +140,17 @@ export function summarizeQueueAge(rows: Iterable<AgeRow>, nowMs: number): QueueA
   return { firstAttemptAgeMs: oldestFirstMs, dueUnclaimed, held: { ...held, byReason }, ...counts };
 }
 
+/**
+ * The second objective: the due-but-unclaimed lag of work that was attempted before, by itself. It is a part of
+ * `dueUnclaimed` and is shown beside the first-attempt age, never blended with it.
+ */
+export function delayedLag(rows: Iterable<AgeRow>, nowMs: number): CountAndAge {
+  return summarizeQueueAge(
+    [...rows].filter((row) => row.lane !== "first"),
+    nowMs,
+  ).dueUnclaimed;
+}
+
 /** The summary of two disjoint sets of rows of one region. Ages of different regions are never merged. */
 export function mergeQueueAge(a: QueueAge, b: QueueAge): QueueAge {
   const byReason = emptyByReason();

@@ -3,7 +3,15 @@ import { describe, expect, it } from "vitest";
 import { DEAD_REASONS, DELAY_REASONS } from "./delivery.ts";
 import type { Outcome } from "./outcome.ts";
 import { resolvePolicy } from "./policy.ts";
-import { backoffMs, decide, gateDelayMs, previewNextAttempts, type RetryState } from "./retry-policy.ts";
+import {
+  backoffMs,
+  type Decision,
+  decide,
+  gateDelayMs,
+  type PreviewKind,
+  previewNextAttempts,
+  type RetryState,
+} from "./retry-policy.ts";
 import {
   answer,
   apply,
@@ -15,6 +23,8 @@ import {
   run,
   seeded,
 } from "./testdata/decide-once.ts";
+
+const HOUR_MS = 3_600_000;
 
 describe("failures and backoff", () => {
   it("RETRY-11 always 500: dead as attempts_exhausted at the eighth failure, throttles between do not count", () => {
@@ -144,6 +154,52 @@ describe("preview", () => {
       }),
     );
     expect(previewNextAttempts(FRESH, DEFAULTS, 0)).toEqual([]);
+  });
+
+  it("SIG-9 equals what decide gives, step by step, for failures and for 429s, from any counters", () => {
+    const outcomes: Record<PreviewKind, Outcome> = {
+      failed: { kind: "network", code: "ECONNRESET", phase: "headers" },
+      throttled: answer(429),
+    };
+    const counters = fc.record({
+      failures: fc.nat(7),
+      throttles: fc.nat(20),
+      throttledMs: fc.nat(300 * HOUR_MS),
+    });
+    fc.assert(
+      fc.property(counters, fc.constantFrom<PreviewKind>("failed", "throttled"), (given, kind) => {
+        let state: RetryState = { ...FRESH, ...given };
+        for (const step of previewNextAttempts(state, DEFAULTS, 10, kind)) {
+          const [low, middle, high] = [0, 0.5, 1].map((random) =>
+            run(outcomes[kind], state, DEFAULTS, random),
+          );
+          expect(step.to).toBe(middle?.to);
+          expect([step.minDelayMs, step.delayMs, step.maxDelayMs]).toEqual(
+            [low, middle, high].map((one) => (one?.to === "delayed" ? one.delayMs : null)),
+          );
+          expect(step.maxGateMs).toBe(high?.gate?.delayMs ?? null);
+          expect(step.reason).toBe(middle?.to === "dead" ? middle.reason : null);
+          state = {
+            ...apply(state, middle as Decision),
+            consecutiveGates: (state.consecutiveGates ?? 0) + (kind === "throttled" ? 1 : 0),
+          };
+          expect([step.attempt, step.failures]).toEqual([state.attempts, state.failures]);
+        }
+      }),
+    );
+  });
+
+  it("RETRY-3 429s for ever count no failure and end as expired", () => {
+    const steps = previewNextAttempts(
+      { ...FRESH, throttles: 400, throttledMs: 72 * HOUR_MS - 1 },
+      DEFAULTS,
+      10,
+      "throttled",
+    );
+    expect(steps.map(({ to, reason, failures }) => [to, reason, failures])).toEqual([
+      ["delayed", null, 0],
+      ["dead", "expired", 0],
+    ]);
   });
 });
 

@@ -157,52 +157,75 @@ export function gateDelayMs(consecutiveGates: number, policy: RetryPolicy, rando
   return jittered(backoffMs(consecutiveGates + 1, policy.gate), policy.gate.jitter, policy, random).delayMs;
 }
 
+/** How each attempt of a preview ends: without an answer, or with a 429 that has no Retry-After. */
+export type PreviewKind = "failed" | "throttled";
+
 export interface PreviewStep {
   /** Number of the attempt that is supposed to fail. */
   readonly attempt: number;
   /** Failures of the cycle once it has failed. */
   readonly failures: number;
   readonly to: "delayed" | "dead";
-  /** Wait after that failure: lowest, middle and highest value of the jitter; null when dead. */
+  /** Wait after that attempt: lowest, middle and highest value of the jitter; null when dead. */
   readonly minDelayMs: number | null;
   readonly delayMs: number | null;
   readonly maxDelayMs: number | null;
+  /** Longest time for which it also shuts the destination's gate; null when it does not. */
+  readonly maxGateMs: number | null;
   readonly reason: DeadReason | null;
 }
 
+const PREVIEW_OUTCOMES: Readonly<Record<PreviewKind, Outcome>> = {
+  failed: { kind: "network", code: "PREVIEW", phase: "connect" },
+  throttled: { kind: "response", status: 429, retryAfterHeader: null, durationMs: 0 },
+};
+
 /**
- * What happens if each of the next `n` attempts fails like a network error, without a Retry-After. Uses `decide`
- * itself, so a screen can never show another schedule than the worker's. Ends early with the attempt that kills.
+ * What happens if each of the next `n` attempts ends like `kind`. Uses `decide` itself, so a screen can never show
+ * another schedule than the worker's. Ends early with the attempt that kills.
  */
-export function previewNextAttempts(state: RetryState, policy: RetryPolicy, n: number): PreviewStep[] {
-  const failure: Outcome = { kind: "network", code: "PREVIEW", phase: "connect" };
+export function previewNextAttempts(
+  state: RetryState,
+  policy: RetryPolicy,
+  n: number,
+  kind: PreviewKind = "failed",
+): PreviewStep[] {
   const steps: PreviewStep[] = [];
   let current = state;
   const count = Math.min(n, MAX_PREVIEW_ATTEMPTS);
   for (let step = 0; step < count; step += 1) {
     const [low, middle, high] = [0, 0.5, 1].map((value) =>
-      decide(current, failure, policy, { nowMs: 0, random: () => value }),
+      decide(current, PREVIEW_OUTCOMES[kind], policy, { nowMs: 0, random: () => value }),
     );
-    const attempt = current.attempts + 1;
-    const failures = current.failures + 1;
-    if (low?.to !== "delayed" || middle?.to !== "delayed" || high?.to !== "delayed") {
-      const reason = low?.to === "dead" ? low.reason : null;
-      steps.push({
-        attempt,
-        failures,
-        to: "dead",
-        minDelayMs: null,
-        delayMs: null,
-        maxDelayMs: null,
-        reason,
-      });
+    if (low === undefined || middle === undefined || high === undefined) return steps;
+    current = afterDecision(current, middle);
+    const facts = {
+      attempt: current.attempts,
+      failures: current.failures,
+      maxGateMs: high.gate?.delayMs ?? null,
+    };
+    if (low.to !== "delayed" || middle.to !== "delayed" || high.to !== "delayed") {
+      const reason = low.to === "dead" ? low.reason : null;
+      steps.push({ ...facts, to: "dead", minDelayMs: null, delayMs: null, maxDelayMs: null, reason });
       return steps;
     }
     const delays = { minDelayMs: low.delayMs, delayMs: middle.delayMs, maxDelayMs: high.delayMs };
-    steps.push({ attempt, failures, to: "delayed", ...delays, reason: null });
-    current = { ...current, attempts: attempt, failures };
+    steps.push({ ...facts, to: "delayed", ...delays, reason: null });
   }
   return steps;
+}
+
+/** The counters as the row has them once the decision is stored. */
+function afterDecision(state: RetryState, { counters, gate }: Decision): RetryState {
+  return {
+    ...state,
+    attempts: state.attempts + counters.attempts,
+    failures: state.failures + counters.failures,
+    rejections: state.rejections + counters.rejections,
+    throttles: state.throttles + counters.throttles,
+    throttledMs: state.throttledMs + counters.throttledMs,
+    consecutiveGates: (state.consecutiveGates ?? 0) + (gate === null ? 0 : 1),
+  };
 }
 
 interface Wait {

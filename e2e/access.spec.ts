@@ -17,7 +17,7 @@ import { expect, test, type World } from "./support/world.ts";
 const NO_DELIVERY = `dlv_${"0".repeat(32)}`;
 const DATA_ROUTES = [
   "/api/v1/overview",
-  "/api/v1/overview/series?region=us",
+  "/api/v1/series?region=us",
   "/api/v1/deliveries?region=us",
   `/api/v1/deliveries/${NO_DELIVERY}`,
   "/api/v1/dead-letters?region=us",
@@ -98,7 +98,7 @@ test("a grant for us sees no eu row and no eu count, on pages and by direct call
   for (const path of [
     "/api/v1/overview?region=eu",
     "/api/v1/overview?region=us,eu",
-    "/api/v1/overview/series?region=eu",
+    "/api/v1/series?region=eu",
     "/api/v1/deliveries?region=eu",
     `/api/v1/deliveries?region=eu&tenant=${customer.slug}`,
     "/api/v1/dead-letters?region=eu",
@@ -163,7 +163,7 @@ test("a grant for one tenant sees that tenant in every list and count, and no ot
   if (answer?.status !== "ok") throw new Error("The region did not answer.");
   expect(answer.data.tenants.map(({ slug }) => slug)).toEqual([mine.slug]);
   expect(answer.data).toMatchObject({ gated: 1, ready: 1, tenantsLeftOut: 0, deadLetters: { count: 0 } });
-  expect(answer.data.completed).toEqual({ lastHour: 0, total: 0 });
+  expect(answer.data.recent).toMatchObject({ deliveredLastHour: 0, requests: 0 });
 
   const deliveries = await okData<DeliveryPage>(client, "/api/v1/deliveries?region=us&limit=100");
   expect(deliveries.rows.map(({ id }) => id)).toEqual([own.id]);
@@ -175,7 +175,7 @@ test("a grant for one tenant sees that tenant in every list and count, and no ot
   expect(scope.tenants.map(({ slug }) => slug)).toEqual([mine.slug]);
   expect((await client.get(`/api/v1/deliveries/${own.id}`)).status()).toBe(200);
   expect((await client.get(`/api/v1/deliveries/${foreign.id}`)).status()).toBe(404);
-  expect((await client.get("/api/v1/overview/series?region=us")).status()).toBe(200);
+  expect((await client.get("/api/v1/series?region=us")).status()).toBe(200);
   await client.dispose();
 });
 

@@ -356,6 +356,10 @@ const RESULT_BUGS: readonly Bug[] = [
         const recent = store.recentLanes(sinceMs);
         return { ...recent, heads: recent.heads.filter(({ lane }) => lane !== "retry") };
       },
+      walkAllLanes: () =>
+        store
+          .walkAllLanes()
+          .map((page) => (page.lane === "retry" ? { ...page, heads: [], next: null } : page)),
       walkLanes: (lane, serviceClass, from) =>
         lane === "retry" ? { heads: [], lanes: 0, next: null } : store.walkLanes(lane, serviceClass, from),
     }),

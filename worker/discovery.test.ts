@@ -118,11 +118,12 @@ describe("Discovery", () => {
     const stopped = new Discovery(
       {
         recentLanes: (sinceMs) => store.recentLanes(sinceMs),
-        walkLanes: (laneKind, serviceClass, from) => {
+        walkAllLanes: () => {
           monotonicMs += stoppedForMs;
           stoppedForMs = 0;
-          return store.walkLanes(laneKind, serviceClass, from);
+          return store.walkAllLanes();
         },
+        walkLanes: (laneKind, serviceClass, from) => store.walkLanes(laneKind, serviceClass, from),
       },
       clock,
       book,

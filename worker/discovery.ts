@@ -2,10 +2,9 @@
  * Keeps the lane book close to the database: what became due lately at every look, and a walk over all lanes at
  * intervals that keep it to about 5 % of the time. Reads only.
  */
-import { WALK_START, type WalkPage, type WalkPosition } from "#db/queue/discover.ts";
+import type { WalkPosition } from "#db/queue/discover.ts";
 import type { QueueStore } from "#db/queue/store.ts";
 import type { LaneHead } from "#db/queue/types.ts";
-import { LANES, SERVICE_CLASSES } from "#domain/delivery.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { LaneBook } from "./lane-book.ts";
 
@@ -29,7 +28,7 @@ const LONGEST_WALK_REST_MS = 10_000;
 /** Bound of one walk over one kind of lanes. */
 const MAX_WALK_PAGES = 25;
 
-type DiscoveryStore = Pick<QueueStore, "recentLanes" | "walkLanes">;
+type DiscoveryStore = Pick<QueueStore, "recentLanes" | "walkAllLanes" | "walkLanes">;
 
 export class Discovery {
   #readUpToMs = 0;
@@ -50,18 +49,21 @@ export class Discovery {
   /**
    * Looks and walks where it is time to. With open lanes in the book nobody waits for it: claims go on meanwhile.
    * @param fresh somebody said that something is new: look now, unless there is enough to do
+   * @returns whether it has looked just now: another look would find the same
    */
-  async refresh(fresh: boolean): Promise<void> {
+  async refresh(fresh: boolean): Promise<boolean> {
     if (this.#book.hasOpen(this.#clock.nowMs())) {
       this.#background ??= this.#catchUp().finally(() => {
         this.#background = null;
       });
-      return;
+      return false;
     }
     await this.#background;
     const now = this.#clock.monotonicMs();
-    if (fresh || this.#book.size === 0 || now - this.#lookedAt >= MIN_LOOK_INTERVAL_MS) await this.#look();
+    const looks = fresh || this.#book.size === 0 || now - this.#lookedAt >= MIN_LOOK_INTERVAL_MS;
+    if (looks) await this.#look();
     if (now >= this.#walkAt) await this.#walk();
+    return looks;
   }
 
   /**
@@ -106,18 +108,16 @@ export class Discovery {
 
   async #walk(): Promise<void> {
     const begunAt = this.#clock.monotonicMs();
-    for (const lane of LANES) {
-      for (const serviceClass of SERVICE_CLASSES) {
-        const heads: LaneHead[] = [];
-        let from: WalkPosition | null = WALK_START;
-        for (let page = 0; from !== null && page < MAX_WALK_PAGES; page++) {
-          const result: WalkPage = await this.#store.walkLanes(lane, serviceClass, from);
-          heads.push(...result.heads);
-          from = result.next;
-        }
-        this.#book.add(heads);
-        if (from === null) this.#book.dropUnseen(lane, serviceClass, heads);
+    for (const { lane, serviceClass, heads: first, next } of await this.#store.walkAllLanes()) {
+      const heads: LaneHead[] = [...first];
+      let from: WalkPosition | null = next;
+      for (let page = 1; from !== null && page < MAX_WALK_PAGES; page++) {
+        const result = await this.#store.walkLanes(lane, serviceClass, from);
+        heads.push(...result.heads);
+        from = result.next;
       }
+      this.#book.add(heads);
+      if (from === null) this.#book.dropUnseen(lane, serviceClass, heads);
     }
     const now = this.#clock.monotonicMs();
     const restMs = Math.min((now - begunAt) * WALK_DUTY, LONGEST_WALK_REST_MS);

@@ -7,15 +7,15 @@ import { type Claim, type ClaimEntry, MAX_CLAIM_ENTRIES } from "#db/queue/claim.
 import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { emptyDrrState, planClaims } from "#domain/fair-share.ts";
 import { uuidV7 } from "#domain/ids.ts";
-import { RATE_AHEAD_MS } from "#domain/rate.ts";
+import { claimedKeys, mostTokens } from "./claimed-keys.ts";
 import { deliver, leaseAllows } from "./deliver.ts";
 import type { SendPlan } from "./destinations.ts";
 import type { Discovery } from "./discovery.ts";
 import type { FinishBatcher } from "./finish-batcher.ts";
 import type { InFlightKey } from "./in-flight.ts";
-import { type Token, tokenOf } from "./pacer.ts";
+import type { Token } from "./pacer.ts";
 import type { WorkerParts } from "./parts.ts";
-import { sleep, type Timer } from "./timers.ts";
+import { sleep, type Timer, within } from "./timers.ts";
 
 /** Body bytes that one claim may bring into memory. */
 export const MAX_CLAIM_BYTES = 32 * 1024 * 1024;
@@ -27,14 +27,20 @@ const MAX_CLAIMS_PER_TURN = 200;
 const WORTHWHILE_SHARE = 0.25;
 const SLOT_WAIT_MS = 3;
 const ERROR_WAIT_MS = 500;
+/** Rows that were not sent are given back this often before they are left to their leases. */
+const RELEASE_TRIES = 3;
+const RELEASE_AGAIN_MS = 200;
+/** How long a stopping process asks for the rows of a claim whose answer was lost. */
+const LAST_TAKE_BACK_MS = 4_000;
+const TAKE_BACK_AGAIN_MS = 100;
 /** A destination whose delivery is still being sent under a lost lease is asked for again after this. */
 const SENDING_WAIT_MS = 500;
 /** A process without free slots hints at most this often. */
 const TELL_OTHERS_MS = 1_000;
+/** Probes that find nothing ask for the next moment this often: what was planned meanwhile without a hint waits for a probe at most. */
+const QUIET_REST_MS = 1_000;
 /** A wake-up job this close to the one that stands is not written again. */
 const SAME_JOB_MS = 1;
-
-type ClaimedKey = InFlightKey & { readonly token: Token | null };
 
 export class Dispatch {
   #drr = emptyDrrState();
@@ -46,6 +52,8 @@ export class Dispatch {
   #writtenJobMs: number | null = null;
   #toldAt = Number.NEGATIVE_INFINITY;
   #lastTurnAt: number;
+  /** Monotonic time at which the next moment was last asked for. */
+  #restedAt = Number.NEGATIVE_INFINITY;
   readonly #parts: WorkerParts;
   readonly #discovery: Discovery;
   readonly #batcher: FinishBatcher;
@@ -60,10 +68,10 @@ export class Dispatch {
   /** Turns until `stop`. Errors of the database are waited out; the supervisor of the process sees them in the log. */
   async run(): Promise<void> {
     while (!this.#stopping) {
-      const { fresh } = await this.#parts.wake.next();
+      const { fresh, probeOnly } = await this.#parts.wake.next();
       if (this.#stopping) return;
       try {
-        await this.#turn(fresh);
+        await this.#turn(fresh, probeOnly);
         this.#lastTurnAt = this.#parts.clock.monotonicMs();
       } catch (error) {
         this.#parts.log.warn(
@@ -81,6 +89,25 @@ export class Dispatch {
     this.#stopping = true;
     if (this.#slotTimer !== null) this.#parts.timers.clear(this.#slotTimer);
     this.#parts.wake.raise(false);
+  }
+
+  /**
+   * After the last turn. What a claim leased whose answer was lost would wait for its lease to end, although nobody works
+   * on it: no turn comes any more that would give it back. Never rejects, and takes no longer than LAST_TAKE_BACK_MS.
+   */
+  async takeBackAtLast(): Promise<void> {
+    const { timers, log } = this.#parts;
+    if (this.#unanswered === null) return;
+    let over = false;
+    const ask = async () => {
+      while (this.#unanswered !== null && !over) {
+        await this.#takeBackUnanswered().catch(() => sleep(timers, TAKE_BACK_AGAIN_MS));
+      }
+    };
+    await within(timers, LAST_TAKE_BACK_MS, ask());
+    over = true;
+    if (this.#unanswered !== null)
+      log.warn({ event: "unanswered_claim_left" }, "the rows of a lost claim are left to their leases");
   }
 
   /** Monotonic time of the last turn that went through, for the health page. */
@@ -112,19 +139,20 @@ export class Dispatch {
     this.#parts.wake.raise(false);
   }
 
-  async #turn(freshWake: boolean): Promise<void> {
+  async #turn(freshWake: boolean, probeOnly: boolean): Promise<void> {
     let fresh = freshWake;
     for (let claims = 0; claims < MAX_CLAIMS_PER_TURN && !this.#stopping; claims++) {
-      await this.#discovery.refresh(fresh);
+      const looked = await this.#discovery.refresh(fresh);
       let entries = await this.#plan();
-      if (entries.length === 0 && this.#parts.inFlight.free > 0 && (await this.#discovery.settle(fresh))) {
-        entries = await this.#plan();
+      if (entries.length === 0 && this.#parts.inFlight.free > 0) {
+        if (await this.#discovery.settle(fresh && !looked)) entries = await this.#plan();
       }
       fresh = false;
       if (entries.length === 0) {
         // What is open but was not planned waits for slots of our own: the next free one wakes us.
         this.#starved = this.#parts.book.hasOpen(this.#parts.clock.nowMs());
-        if (!this.#starved || this.#parts.inFlight.free > 0) await this.#rest();
+        const quiet = probeOnly && claims === 0 && this.#parts.book.size === 0;
+        if (!this.#starved || this.#parts.inFlight.free > 0) await this.#rest(quiet);
         else this.#tellOthers();
         return;
       }
@@ -149,7 +177,7 @@ export class Dispatch {
 
   async #plan(): Promise<ClaimEntry[]> {
     const { book, clock, limits, inFlight, store } = this.#parts;
-    if (inFlight.free === 0) return [];
+    if (inFlight.room === 0) return [];
     const nowMs = clock.nowMs();
     const heads = book.open(nowMs);
     if (heads.length === 0) return [];
@@ -177,7 +205,12 @@ export class Dispatch {
           avgBodyBytes: 0,
         };
       },
-      slots: { total: inFlight.slots, inFlightByLane: inFlight.byLane, inFlightByClass: inFlight.byClass },
+      slots: {
+        total: inFlight.slots,
+        lightReserve: inFlight.lightReserve,
+        inFlightByLane: inFlight.byLane,
+        inFlightByClass: inFlight.byClass,
+      },
       byteBudgetBytes: MAX_CLAIM_BYTES,
       maxEntries: MAX_CLAIM_ENTRIES,
       quantum: QUANTUM,
@@ -188,7 +221,7 @@ export class Dispatch {
   }
 
   async #claimAndStart(entries: readonly ClaimEntry[]): Promise<void> {
-    const { clock, inFlight, store } = this.#parts;
+    const { clock, inFlight, store, claimTimes } = this.#parts;
     await this.#takeBackUnanswered();
     const askedAt = clock.monotonicMs();
     this.#unanswered = uuidV7(Math.floor(clock.nowMs()), this.#parts.randomBytes);
@@ -202,6 +235,7 @@ export class Dispatch {
     });
     this.#unanswered = null;
     clock.sync(claimed.claimedAtMs, askedAt);
+    claimTimes.add(clock.monotonicMs() - askedAt);
     this.#learn(entries, claimed);
     const ours = new Map<string, Token | null>();
     const still: string[] = [];
@@ -216,7 +250,7 @@ export class Dispatch {
     }
     // The slots are taken; the next claim need not wait until these rows have been read.
     if (ours.size > 0) void this.#readAndStart(claimed, ours, askedAt + this.#parts.leaseMs);
-    if (still.length > 0) await store.release(still, claimed.token);
+    if (still.length > 0) await this.#release(still, claimed.token);
   }
 
   /** A claim that failed may have been committed all the same: what it leased would wait for its lease to end. */
@@ -283,26 +317,47 @@ export class Dispatch {
     if (unsent.size > 0) await this.#giveBack([...unsent], claimed.token);
   }
 
-  /** Nothing of these rows was sent. If this fails too, the leases end by themselves. */
   async #giveBack(ids: readonly string[], token: string): Promise<void> {
-    await this.#parts.store.release(ids, token).catch(() => 0);
+    await this.#release(ids, token);
     for (const id of ids) this.#parts.inFlight.giveBack(id);
   }
 
+  /** Nothing of these rows was sent. Never rejects: when this fails again and again, the leases end by themselves. */
+  async #release(ids: readonly string[], token: string): Promise<void> {
+    const { store, timers } = this.#parts;
+    for (let left = RELEASE_TRIES; left > 0; left--) {
+      const done = await store.release(ids, token).then(
+        () => true,
+        () => false,
+      );
+      if (done) return;
+      if (left > 1) await sleep(timers, RELEASE_AGAIN_MS);
+    }
+  }
+
+  /**
+   * A token may be a few milliseconds ahead, at most RATE_AHEAD_MS: most of that the reading of the row has taken. Between the
+   * last look at the pacer and the request nothing else may run, no await either: the place that is taken is the start.
+   */
   async #send(
     delivery: ClaimedDelivery,
     plan: SendPlan,
     token: Token | null,
     leaseEndsAt: number,
   ): Promise<void> {
-    const { clock, pacer } = this.#parts;
-    const mayStart = token === null || (await this.#waitForToken(token));
-    if (!mayStart || !leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) {
-      await this.#giveBack([delivery.id], delivery.token);
-      return;
+    const { clock, pacer, timers } = this.#parts;
+    for (;;) {
+      const waitMs = token === null ? 0 : pacer.waitMs(token, clock.nowMs(), clock.monotonicMs());
+      // The token has become too old, or the lease too short.
+      if (waitMs === null || !leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) {
+        await this.#giveBack([delivery.id], delivery.token);
+        return;
+      }
+      if (waitMs <= 0) break;
+      // Another row of the destination may start while this one sleeps.
+      await sleep(timers, Math.ceil(waitMs));
     }
-    // Its place was taken when the wait ended; other work may have come before it since, and what counts is the start.
-    if (token !== null) pacer.startsNow(token, clock.monotonicMs());
+    if (token !== null) pacer.started(token, clock.nowMs(), clock.monotonicMs());
     await deliver(delivery, plan, this.#parts, this.#batcher);
     if (delivery.lostLeases === 0) return;
     // Rows with a lost lease go out one at a time: the next one may go now, wherever it waits.
@@ -311,29 +366,17 @@ export class Dispatch {
   }
 
   /**
-   * A token may be a few milliseconds ahead, at most RATE_AHEAD_MS: most of that the reading of the row has taken.
-   * @returns false when the token has become too old meanwhile: nothing may be sent with it
+   * Nothing can be claimed now: puts the wake-up where the next thing is due, and looks once more behind it.
+   * @param quiet only a probe came, and it found nothing: then what was set at the last rest still stands as a rule
    */
-  async #waitForToken(token: Token): Promise<boolean> {
-    const { clock, timers, pacer } = this.#parts;
-    for (;;) {
-      const waitMs = pacer.waitMs(token, clock.nowMs(), clock.monotonicMs());
-      if (waitMs === null) return false;
-      if (waitMs <= 0) break;
-      // Another row of the destination may start while this one sleeps.
-      await sleep(timers, Math.ceil(waitMs));
-    }
-    pacer.started(token, clock.nowMs(), clock.monotonicMs());
-    return true;
-  }
-
-  /** Nothing can be claimed now: puts the wake-up where the next thing is due, and looks once more behind it. */
-  async #rest(): Promise<void> {
+  async #rest(quiet: boolean): Promise<void> {
     const { store, clock, book, dueTimer, switches, region } = this.#parts;
+    if (quiet && clock.monotonicMs() - this.#restedAt < QUIET_REST_MS) return;
     for (let look = 0; look < 2; look++) {
       const askedAt = clock.monotonicMs();
       const next = await store.nextDue();
       clock.sync(next.nowMs, askedAt);
+      this.#restedAt = askedAt;
       const blockedMs = book.nextOpeningMs(next.nowMs);
       if (switches.timers) {
         if (next.nextMs !== null) dueTimer.at(next.nextMs);
@@ -348,27 +391,6 @@ export class Dispatch {
   #jobStandsAt(atMs: number): boolean {
     return this.#writtenJobMs !== null && Math.abs(this.#writtenJobMs - atMs) < SAME_JOB_MS;
   }
-}
-
-/** Which lane each claimed row came from, and its token: ids stand in the order of their entries. */
-function claimedKeys(entries: readonly ClaimEntry[], claimed: Claim): ClaimedKey[] {
-  const keys: ClaimedKey[] = [];
-  entries.forEach((entry, index) => {
-    const { lane, serviceClass, tenantId, destinationId } = entry;
-    const pace = claimed.paces[index] ?? null;
-    const taken = claimed.entries[index]?.taken ?? 0;
-    for (let nth = 0; nth < taken; nth++) {
-      const id = claimed.ids[keys.length];
-      const token = pace === null ? null : tokenOf(destinationId, pace, nth, claimed.claimedAtMs);
-      if (id !== undefined) keys.push({ id, lane, serviceClass, tenantId, destinationId, token });
-    }
-  });
-  return keys;
-}
-
-/** A full burst, and what may be taken ahead. */
-function mostTokens(limits: { readonly ratePerSecond: number | null; readonly rateBurst: number }): number {
-  return limits.rateBurst + Math.ceil(((limits.ratePerSecond ?? 0) * RATE_AHEAD_MS) / 1000);
 }
 
 function versionsOf(deliveries: readonly ClaimedDelivery[]): Map<string, number> {

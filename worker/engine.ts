@@ -6,8 +6,10 @@ import type { QueueStore } from "#db/queue/store.ts";
 import type { Keyring } from "#db/secrets.ts";
 import { SERVICE_CLASSES, type ServiceClass } from "#domain/delivery.ts";
 import type { SendingRules } from "#domain/destination-url.ts";
+import { lightReserveOf } from "#domain/fair-share.ts";
 import { resolvePolicy } from "#domain/policy.ts";
 import type { Region } from "#domain/region.ts";
+import { Alarms, ClaimTimes } from "./alarms.ts";
 import { DatabaseClock } from "./clock.ts";
 import type { WorkerSwitches } from "./config.ts";
 import { CutOff } from "./cut-off.ts";
@@ -78,7 +80,7 @@ export async function createEngine(settings: EngineSettings, ports: EnginePorts)
     random: ports.random,
     randomBytes: ports.randomBytes,
     http: ports.http(lease.leaseMs - lease.leaseMarginMs),
-    inFlight: new InFlight(settings.slots, (key) => onFree(key)),
+    inFlight: new InFlight(settings.slots, (key) => onFree(key), lightReserveOf(settings.slots)),
     book,
     limits: new LimitsCache(),
     health: new ReceiverHealth(),
@@ -90,6 +92,8 @@ export async function createEngine(settings: EngineSettings, ports: EnginePorts)
       () => wake.raise(true),
       timers,
     ),
+    alarms: new Alarms(),
+    claimTimes: new ClaimTimes(),
     log,
     switches: settings.switches,
     cutOff: new CutOff(),

@@ -19,6 +19,8 @@ const FACTS: HealthFacts = {
   lastHeartbeatMs: 10,
   inFlight: 0,
   slots: 4,
+  claimP95Ms: null,
+  alarms: [],
 };
 
 let database: TestDatabase;
@@ -54,6 +56,7 @@ describe("isHealthy", () => {
   it.each<[string, Partial<HealthFacts>, boolean]>([
     ["at work", {}, true],
     ["before its first heartbeat", { lastHeartbeatMs: null }, false],
+    ["with something for a person to look at", { alarms: [{ name: "xmin_horizon", text: "old" }] }, true],
     ["with a dispatcher that is silent", { lastTurnMs: MAX_SILENCE_MS }, false],
     ["with a heartbeat that is silent", { lastHeartbeatMs: MAX_SILENCE_MS }, false],
   ])("a process %s", (_name, facts, expected) => expect(isHealthy({ ...FACTS, ...facts })).toBe(expected));

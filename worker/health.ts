@@ -3,6 +3,7 @@
  * Loopback only. It must answer while the database is away, and with 503 while it stops.
  */
 import { createServer, type Server } from "node:http";
+import type { Alarm } from "./alarms.ts";
 
 export interface HealthFacts {
   readonly region: string;
@@ -14,6 +15,10 @@ export interface HealthFacts {
   readonly lastHeartbeatMs: number | null;
   readonly inFlight: number;
   readonly slots: number;
+  /** Of the last claims, from asking to answer; null while there are too few. */
+  readonly claimP95Ms: number | null;
+  /** What a person has to look at; it does not make the process unready. */
+  readonly alarms: readonly Alarm[];
 }
 
 /** A dispatcher or a heartbeat that is silent for longer is not healthy. */

@@ -15,6 +15,8 @@ export interface InFlightKey {
 
 export class InFlight {
   readonly slots: number;
+  /** Slots on top, for first attempts of tenants that hold next to nothing. */
+  readonly lightReserve: number;
   readonly byLane: Record<Lane, number> = { first: 0, retry: 0, replay: 0 };
   readonly byClass: Record<ServiceClass, number> = { urgent: 0, routine: 0 };
   readonly #tenants = new Map<string, number>();
@@ -23,8 +25,9 @@ export class InFlight {
   readonly #onFree: (key: InFlightKey) => void;
   #idle: (() => void)[] = [];
 
-  constructor(slots: number, onFree: (key: InFlightKey) => void) {
+  constructor(slots: number, onFree: (key: InFlightKey) => void, lightReserve = 0) {
     this.slots = slots;
+    this.lightReserve = lightReserve;
     this.#onFree = onFree;
   }
 
@@ -34,6 +37,11 @@ export class InFlight {
 
   get free(): number {
     return Math.max(0, this.slots - this.#held.size);
+  }
+
+  /** Free slots for a light tenant's work. */
+  get room(): number {
+    return Math.max(0, this.slots + this.lightReserve - this.#held.size);
   }
 
   has(id: string): boolean {

@@ -47,15 +47,10 @@ describe("the pacer", () => {
     expect(starts[99]).toBe(NOW_MS + 99 * GAP_MS + 2);
   });
 
-  it("FAIR-1 a start that goes out later than its place was taken moves those behind it, a burst once", () => {
+  it("FAIR-1 a burst that went out late moves what is behind it, once", () => {
     const pacer = new Pacer();
     const pace = { startMs: NOW_MS - 60_000, gapMs: GAP_MS, burst: 3 };
-    const tokens = [0, 1, 2].map((nth) => tokenOf("d", pace, nth, NOW_MS));
-    for (const token of tokens) run(pacer, token, NOW_MS);
-    for (const token of tokens) pacer.startsNow(token, NOW_MS + 30 - OFFSET_MS);
-    expect(pacer.waitMs(tokenAt(NOW_MS, 3), NOW_MS + 30, NOW_MS + 30 - OFFSET_MS)).toBe(GAP_MS);
-    // A moment too small to count.
-    pacer.startsNow(tokenAt(NOW_MS, 3), NOW_MS + 32 - OFFSET_MS);
+    for (const nth of [0, 1, 2]) run(pacer, tokenOf("d", pace, nth, NOW_MS), NOW_MS + 30);
     expect(pacer.waitMs(tokenAt(NOW_MS, 3), NOW_MS + 30, NOW_MS + 30 - OFFSET_MS)).toBe(GAP_MS);
   });
 

@@ -51,7 +51,7 @@ export class Pacer {
     return this.#targetMs(token, nowMs, monotonicMs) - monotonicMs;
   }
 
-  /** The row's request starts now. */
+  /** The row's request starts now: nothing may come between this call and the request. */
   started(token: Token, nowMs: number, monotonicMs: number): void {
     const targetMs = this.#targetMs(token, nowMs, monotonicMs);
     // A timer is always a little late; counted, that would add up and cost the rate several percent.
@@ -60,15 +60,6 @@ export class Pacer {
     this.#paced.delete(token.destinationId);
     if (this.#paced.size >= MAX_DESTINATIONS) this.#forgetOldest();
     this.#paced.set(token.destinationId, { startMs, tatMs, gapMs: token.gapMs });
-  }
-
-  /** The place of the last start was taken a moment ago and its request goes out only now: those behind it move along. */
-  startsNow({ destinationId }: Token, monotonicMs: number): void {
-    const paced = this.#paced.get(destinationId);
-    if (paced === undefined) return;
-    const lateMs = monotonicMs - paced.startMs;
-    if (lateMs <= TIMER_SLACK_MS) return;
-    this.#paced.set(destinationId, { ...paced, startMs: monotonicMs, tatMs: paced.tatMs + lateMs });
   }
 
   /** In monotonic time: not before its token, nor too close to the starts before it. */

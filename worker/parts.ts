@@ -2,6 +2,7 @@
 import type { Dispatcher } from "undici";
 import type { QueueStore } from "#db/queue/store.ts";
 import type { Region } from "#domain/region.ts";
+import type { Alarms, ClaimTimes } from "./alarms.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { WorkerSwitches } from "./config.ts";
 import type { CutOff } from "./cut-off.ts";
@@ -39,6 +40,8 @@ export interface WorkerParts {
   readonly destinations: DestinationCache;
   readonly wake: WakeSignal;
   readonly dueTimer: DueTimer;
+  readonly alarms: Alarms;
+  readonly claimTimes: ClaimTimes;
   readonly log: Logger;
   readonly switches: WorkerSwitches;
   /** Cuts requests in flight off once a stop has waited long enough. */

@@ -99,7 +99,7 @@ async function assemble(
     log,
   );
   let stopping: Promise<void> | null = null;
-  const chores = choresOf(pool, settings.region, id, settings.switches, log);
+  const chores = choresOf(pool, settings.region, id, settings.switches, parts);
   const upkeep = startUpkeep(parts, settings.probeMs, chores);
   const facts = (): HealthFacts => ({
     region: settings.region,
@@ -109,6 +109,8 @@ async function assemble(
     lastHeartbeatMs: upkeep.lastHeartbeatMs(),
     inFlight: parts.inFlight.size,
     slots: settings.slots,
+    claimP95Ms: roundedOrNull(parts.claimTimes.p95Ms()),
+    alarms: parts.alarms.list(),
   });
   const health = settings.healthPort === null ? null : await startHealth(settings.healthPort, facts);
   if (settings.switches.listen) void listener.open();
@@ -138,6 +140,10 @@ async function assemble(
       return stopping;
     },
   };
+}
+
+function roundedOrNull(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 10) / 10;
 }
 
 /** A hint: new work, or a control that changed what the caches say. */

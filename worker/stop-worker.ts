@@ -1,8 +1,10 @@
 /**
- * The order in which a worker ends: no new claims, then requests in flight come to their end or are cut off, then their
- * outcomes are recorded, then everything closes. It must never close the store while an outcome could still be stored.
+ * The order in which a worker ends: no new claims, then requests in flight come to their end or are cut off (and what a
+ * claim leased whose answer was lost is given back), then outcomes are recorded, then everything closes. It must never
+ * close the store while an outcome could still be stored.
  */
 import type { Engine } from "./engine.ts";
+import { within } from "./timers.ts";
 import type { Upkeep } from "./upkeep.ts";
 
 /** After the cut-off, how long outcomes may take to be recorded before the rest is left to the leases. */
@@ -30,7 +32,7 @@ export async function stopInOrder(running: Running): Promise<void> {
   parts.dueTimer.clear();
   dispatch.stop();
   await Promise.all([upkeep.quiet(), ...running.wakers.map((stop) => stop()), running.turning]);
-  await drain(engine, running.drainMs);
+  await Promise.all([drain(engine, running.drainMs), dispatch.takeBackAtLast()]);
   batcher.giveUp();
   // Others find what is due without waiting for their probe.
   await store.writeWakeJob(parts.region, parts.clock.nowMs()).catch(() => undefined);
@@ -50,12 +52,12 @@ async function drain({ parts }: Engine, drainMs: number): Promise<void> {
   await idleWithin(parts, FLUSH_MS);
 }
 
-function idleWithin({ inFlight, timers }: Engine["parts"], ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = timers.set(() => resolve(false), ms);
-    void inFlight.whenIdle().then(() => {
-      timers.clear(timer);
-      resolve(true);
-    });
-  });
+async function idleWithin({ inFlight, timers }: Engine["parts"], ms: number): Promise<boolean> {
+  return (
+    (await within(
+      timers,
+      ms,
+      inFlight.whenIdle().then(() => true),
+    )) ?? false
+  );
 }

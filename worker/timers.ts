@@ -42,3 +42,14 @@ export function sleep(timers: Timers, ms: number, signal?: AbortSignal): Promise
     signal?.addEventListener("abort", onAbort, { once: true });
   });
 }
+
+/**
+ * What `work` resolves to, or null when that takes longer than `ms`; the work itself goes on.
+ * @throws what `work` rejects with in time
+ */
+export function within<T>(timers: Timers, ms: number, work: Promise<T>): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const timer = timers.set(() => resolve(null), ms);
+    work.then(resolve, reject).finally(() => timers.clear(timer));
+  });
+}

@@ -55,7 +55,7 @@ export function startUpkeep(parts: WorkerParts, probeMs: number, chores: readonl
   };
   add(
     switches.probe,
-    repeat("probe", probeMs, async () => parts.wake.raise(true)),
+    repeat("probe", probeMs, async () => parts.wake.raise(true, "probe")),
   );
   add(
     switches.reconciler,

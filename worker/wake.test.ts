@@ -13,7 +13,7 @@ describe("WakeSignal", () => {
     wake.raise(false);
     wake.raise(true);
     wake.raise(false);
-    expect(await wake.next()).toEqual({ fresh: true });
+    expect(await wake.next()).toEqual({ fresh: true, probeOnly: false });
     let seen = 0;
     const next = wake.next().then((value) => {
       seen += 1;
@@ -22,7 +22,7 @@ describe("WakeSignal", () => {
     await Promise.resolve();
     expect(seen).toBe(0);
     wake.raise(false);
-    expect(await next).toEqual({ fresh: false });
+    expect(await next).toEqual({ fresh: false, probeOnly: false });
   });
 
   it("loses no raise that comes while the last one is being worked on", async () => {
@@ -30,7 +30,20 @@ describe("WakeSignal", () => {
     wake.raise(true);
     await wake.next();
     wake.raise(true);
-    expect(await wake.next()).toEqual({ fresh: true });
+    expect(await wake.next()).toEqual({ fresh: true, probeOnly: false });
+  });
+
+  it("says when nothing but the probe has raised it", async () => {
+    const wake = new WakeSignal();
+    wake.raise(true, "probe");
+    wake.raise(true, "probe");
+    expect(await wake.next()).toEqual({ fresh: true, probeOnly: true });
+    wake.raise(true, "probe");
+    wake.raise(false);
+    wake.raise(true, "probe");
+    expect(await wake.next()).toEqual({ fresh: true, probeOnly: false });
+    wake.raise(true, "probe");
+    expect(await wake.next()).toEqual({ fresh: true, probeOnly: true });
   });
 });
 

@@ -15,27 +15,33 @@ const RECONNECT_MS = 1_000;
 export class WakeSignal {
   #raised = false;
   #fresh = false;
+  #probeOnly = true;
   #waiter: (() => void) | null = null;
 
-  /** @param fresh whether something new may be due, so that what is known must be read again. */
-  raise(fresh: boolean): void {
+  /**
+   * @param fresh whether something new may be due, so that what is known must be read again
+   * @param source "probe" when nothing but time has passed
+   */
+  raise(fresh: boolean, source: "probe" | "news" = "news"): void {
     this.#raised = true;
     this.#fresh ||= fresh;
+    this.#probeOnly &&= source === "probe";
     const waiter = this.#waiter;
     this.#waiter = null;
     waiter?.();
   }
 
-  /** Resolves when raised since the last call; says whether one of the raises was fresh. */
-  async next(): Promise<{ fresh: boolean }> {
+  /** Resolves when raised since the last call; says whether one of the raises was fresh, and whether all were the probe's. */
+  async next(): Promise<{ fresh: boolean; probeOnly: boolean }> {
     if (!this.#raised) {
       await new Promise<void>((resolve) => {
         this.#waiter = resolve;
       });
     }
-    const seen = { fresh: this.#fresh };
+    const seen = { fresh: this.#fresh, probeOnly: this.#probeOnly };
     this.#raised = false;
     this.#fresh = false;
+    this.#probeOnly = true;
     return seen;
   }
 }

@@ -1,8 +1,6 @@
 /** The query parameters of every route, strict: an unknown name or value is refused, never ignored. */
 import { z } from "zod";
 import { MAX_PAGE_ROWS } from "#db/console/list-deliveries.ts";
-import { SERIES_RANGES, type SeriesRange } from "#db/console/read-age-series.ts";
-import { DEAD_REASONS } from "#domain/delivery.ts";
 import { parseRegion, REGIONS } from "#domain/region.ts";
 
 const DEFAULT_PAGE_ROWS = 50;
@@ -40,21 +38,7 @@ export const limit = z.coerce.number().int().min(1).max(MAX_PAGE_ROWS).default(D
 
 export const overviewQuery = z.strictObject({ region: regions.optional() });
 
-export const seriesQuery = z.strictObject({
-  region,
-  range: oneOf(Object.keys(SERIES_RANGES) as [SeriesRange, ...SeriesRange[]]).default("15m"),
-});
-
 export const scopeQuery = z.strictObject({ region });
-
-export const deadLettersQuery = z.strictObject({
-  region,
-  tenant: tenant.optional(),
-  destination: destination.optional(),
-  reason: oneOf(DEAD_REASONS).optional(),
-  cursor: cursor.optional(),
-  limit,
-});
 
 /** Resources without parameters. */
 export const noQuery = z.strictObject({});

@@ -1,13 +1,13 @@
 /**
- * A bench worker as a process: `worker-main.ts <url> <slots>`. One message when it has started; SIGTERM drains, and it
+ * A bench worker as a process: `worker-main.ts <url> <slots> <probe ms>`. One message when it has started; SIGTERM drains, and it
  * ends with its parent. Nothing else may run here: its memory and its CPU are the numbers.
  */
 import { startBenchWorker } from "./worker.ts";
 
-const [url, slots] = process.argv.slice(2);
-if (url === undefined || !/^\d{1,4}$/.test(slots ?? ""))
-  throw new Error("usage: worker-main.ts <url> <slots>");
-const worker = await startBenchWorker(url, Number(slots));
+const [url, slots, probeMs] = process.argv.slice(2);
+if (url === undefined || !/^\d{1,4}$/.test(slots ?? "") || !/^\d{2,5}$/.test(probeMs ?? ""))
+  throw new Error("usage: worker-main.ts <url> <slots> <probe ms>");
+const worker = await startBenchWorker(url, Number(slots), Number(probeMs));
 const stop = () => {
   worker.stop().then(
     () => process.exit(0),

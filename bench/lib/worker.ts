@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { LOCAL_SENDING_RULES } from "#db/sending-rules-config.ts";
 import { ALL_ON, type WorkerSettings } from "#worker/config.ts";
+import { WORKER_NODE_FLAGS } from "#worker/node-flags.ts";
 import { type RunningWorker, startWorker } from "#worker/start-worker.ts";
 import { BENCH_KEYRING } from "./sql.ts";
 
@@ -17,7 +18,7 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 30_000;
 
 /** The settings of every bench worker: the product's defaults, without a health page and without info lines. */
-export function benchWorkerSettings(url: string, slots: number): WorkerSettings {
+export function benchWorkerSettings(url: string, slots: number, probeMs = PROBE_MS): WorkerSettings {
   return {
     region: "us",
     connectionString: url,
@@ -26,7 +27,7 @@ export function benchWorkerSettings(url: string, slots: number): WorkerSettings 
     sendingRules: LOCAL_SENDING_RULES,
     slots,
     drainMs: DRAIN_MS,
-    probeMs: PROBE_MS,
+    probeMs,
     healthPort: null,
     logLevel: "warn",
     switches: ALL_ON,
@@ -34,8 +35,8 @@ export function benchWorkerSettings(url: string, slots: number): WorkerSettings 
 }
 
 /** A worker in this process. */
-export function startBenchWorker(url: string, slots: number): Promise<RunningWorker> {
-  return startWorker(benchWorkerSettings(url, slots));
+export function startBenchWorker(url: string, slots: number, probeMs = PROBE_MS): Promise<RunningWorker> {
+  return startWorker(benchWorkerSettings(url, slots, probeMs));
 }
 
 export interface SpawnedBenchWorker {
@@ -44,10 +45,17 @@ export interface SpawnedBenchWorker {
   stop(): Promise<void>;
 }
 
-/** The same worker as a process of its own. It ends with this one. */
-export async function spawnBenchWorker(url: string, slots: number): Promise<SpawnedBenchWorker> {
+/** The same worker as a process of its own, with the product's options for Node. It ends with this one. */
+export async function spawnBenchWorker(
+  url: string,
+  slots: number,
+  probeMs = PROBE_MS,
+): Promise<SpawnedBenchWorker> {
   const main = fileURLToPath(new URL("./worker-main.ts", import.meta.url));
-  const child = fork(main, [url, String(slots)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(main, [url, String(slots), String(probeMs)], {
+    execArgv: [...process.execArgv, ...WORKER_NODE_FLAGS],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const exited = once(child, "exit");
   try {
     await ready(child, exited);

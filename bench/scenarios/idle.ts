@@ -4,6 +4,7 @@
  */
 import { withBench } from "../lib/context.ts";
 import { processCpuMs, treeCpuMs } from "../lib/cpu.ts";
+import { shareOver } from "../lib/cpu-share.ts";
 import { machineFacts } from "../lib/machine.ts";
 import { progress } from "../lib/progress.ts";
 import { atMost, type Scenario } from "../lib/scenario.ts";
@@ -77,16 +78,6 @@ export const idle: Scenario = {
       };
     }),
 };
-
-/** @throws Error where the system does not tell */
-async function shareOver(readMs: () => number | null, seconds: number): Promise<number> {
-  const before = readMs();
-  const begunAt = performance.now();
-  await sleep(seconds * 1_000);
-  const after = readMs();
-  if (before === null || after === null) throw new Error("CPU times of processes can be read on Linux only");
-  return (after - before) / (performance.now() - begunAt);
-}
 
 function percent(share: number | undefined): string {
   return `${round((share ?? Number.NaN) * 100, 2)} %`;

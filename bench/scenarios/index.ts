@@ -2,6 +2,7 @@
 import type { Scenario } from "../lib/scenario.ts";
 import { backlog } from "./backlog.ts";
 import { bursty } from "./bursty.ts";
+import { cadence } from "./cadence.ts";
 import { drain } from "./drain.ts";
 import { dueLag } from "./due-lag.ts";
 import { holds } from "./holds.ts";
@@ -34,4 +35,4 @@ export const SCENARIOS: readonly Scenario[] = [
 ];
 
 /** Explain a row; run by name only. */
-export const EXTRA_SCENARIOS: readonly Scenario[] = [profile];
+export const EXTRA_SCENARIOS: readonly Scenario[] = [profile, cadence];

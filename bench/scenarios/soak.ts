@@ -19,7 +19,6 @@ const GOAL_GROWTH = 0.05;
 const MB = 1_000_000;
 /** Long beside the turn of a slot from one delivery to the next: 512 slots make 256 requests a second. */
 const SERVICE_MS = 2_000;
-const DESTINATIONS = 100;
 /** Rows that wait beside those in flight, in seconds of work. */
 const STOCK_SECONDS = 4;
 const SAMPLE_MS = 2_000;
@@ -39,12 +38,12 @@ interface Sample {
 export const soak: Scenario = {
   name: "soak",
   title: "memory of a worker with 512 requests in flight, for --minutes",
-  defaults: { slots: 512, minutes: 30 },
+  defaults: { slots: 512, minutes: 30, destinations: 100 },
   run: (options) =>
     withBench(0, async (bench) => {
       const { database, receiver } = bench;
       const tenant = await makeTenant(database.pool, receiver.url, {
-        destinations: Array.from({ length: DESTINATIONS }, (_, n) => ({
+        destinations: Array.from({ length: options.destinations }, (_, n) => ({
           path: `/ok/soak${n}?ms=${SERVICE_MS}`,
         })),
       });
@@ -66,7 +65,8 @@ export const soak: Scenario = {
 async function run(bench: Bench, tenant: BenchTenant, worker: SpawnedBenchWorker, options: BenchOptions) {
   const { pool } = bench.database;
   const body = jsonBody(options.bodyBytes);
-  const stock = options.slots * STOCK_SECONDS * (1_000 / SERVICE_MS);
+  // Something waits for every destination: as many lanes are known to the worker.
+  const stock = Math.max(options.slots * STOCK_SECONDS * (1_000 / SERVICE_MS), options.destinations);
   let written = 0;
   const topUp = async () => {
     const { due } = await countLive(pool, tenant.tenantId);
@@ -120,6 +120,7 @@ function report({ database }: Bench, options: BenchOptions, samples: readonly Sa
     ],
     facts: {
       minutes: options.minutes,
+      destinations: options.destinations,
       inFlight,
       deliveries: written,
       ...machineFacts(database),

@@ -2,12 +2,14 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import type { Pool } from "pg";
 import { pingDatabase } from "#db/admin.ts";
 import { createPool } from "#db/pool.ts";
 import { readPartitionHealth } from "#db/queue/partition-health.ts";
+import { describeHolder, MAX_HORIZON_AGE_MS, readHorizonHolders } from "#db/queue/xmin-horizon.ts";
 import { assertRegion } from "#db/regions.ts";
 import { isSluiceError } from "#domain/errors.ts";
-import { REGIONS } from "#domain/region.ts";
+import { REGIONS, type Region } from "#domain/region.ts";
 import { embeddedNativeDir } from "#scripts/lib/embedded-postgres.ts";
 import { ROOT, readCommandUrlsIfAny } from "../config.ts";
 
@@ -52,10 +54,11 @@ function checks(): Check[] {
     { name: "embedded postgres", look: async () => path.relative(ROOT, embeddedNativeDir()) },
     ...REGIONS.map((region) => ({ name: `database ${region}`, look: () => checkDatabase(region) })),
     ...REGIONS.map((region) => ({ name: `partitions ${region}`, look: () => checkPartitions(region) })),
+    ...REGIONS.map((region) => ({ name: `old snapshots ${region}`, look: () => checkHorizon(region) })),
   ];
 }
 
-async function checkDatabase(region: (typeof REGIONS)[number]): Promise<string> {
+async function checkDatabase(region: Region): Promise<string> {
   const urls = readCommandUrlsIfAny();
   if (urls === null) return "none yet: npm start makes them, or set DATABASE_URL_US and DATABASE_URL_EU";
   const connectionString = urls[region];
@@ -70,15 +73,30 @@ async function checkDatabase(region: (typeof REGIONS)[number]): Promise<string> 
 }
 
 /** Daily partitions and the nets below them: nothing shows their loss until a row fits nowhere. */
-async function checkPartitions(region: (typeof REGIONS)[number]): Promise<string> {
+function checkPartitions(region: Region): Promise<string> {
+  return withRegion(region, async (pool) => {
+    const { alarms, notes } = await readPartitionHealth(pool);
+    if (alarms.length > 0) throw new Error(alarms.join("; "));
+    return ["a day ahead and more, nets empty", ...notes].join("; ");
+  });
+}
+
+/** Dead rows stay for as long as somebody may still want to see them, and claims walk over them. */
+function checkHorizon(region: Region): Promise<string> {
+  return withRegion(region, async (pool) => {
+    const holders = await readHorizonHolders(pool);
+    if (holders.length > 0) throw new Error(holders.map(describeHolder).join("; "));
+    return `none older than ${MAX_HORIZON_AGE_MS / 60_000} minutes`;
+  });
+}
+
+async function withRegion(region: Region, look: (pool: Pool) => Promise<string>): Promise<string> {
   const urls = readCommandUrlsIfAny();
   if (urls === null) return "none yet";
   const pool = createPool({ connectionString: urls[region], max: 1, applicationName: "sluice-doctor" });
   try {
     await assertRegion(pool, region);
-    const { alarms, notes } = await readPartitionHealth(pool);
-    if (alarms.length > 0) throw new Error(alarms.join("; "));
-    return ["a day ahead and more, nets empty", ...notes].join("; ");
+    return await look(pool);
   } finally {
     await pool.end();
   }

@@ -9,19 +9,27 @@ import {
   printAnswer,
   readControlArgs,
   SHARED_HELP,
+  show,
 } from "../controls/options.ts";
+import { ofRegion, REGION_OPTIONS } from "../controls/region-defaults.ts";
 
 export const help = `Usage: sluice limits tenant <slug|ten_...>               --region us [--concurrency 20] [--weight 2] --reason "..."
        sluice limits destination <dst_...|tenant/name>  --region us [--concurrency 5] [--rate 10] [--burst 20] --reason "..."
+       sluice limits --region-defaults                  --region us [--tenant-concurrency 100] [--destination-concurrency 10] --reason "..."
 
 Without a limit it prints those that stand. A change counts within a second in every worker; lowering takes nothing back
-that is in flight. To send nothing, use pause: 0 is refused.
+that is in flight. To send nothing, use pause: 0 is refused. Concurrency and rate are raised step by step: at most to twice
+the value in force, two minutes apart; back to a value of the last ten minutes at once.
 
   --concurrency <n|inherit>  requests at a time
   --rate <n|none>            requests per second of a destination
   --burst <n>                requests that may go at once before the rate counts
   --weight <n>               share of a tenant while tenants compete, 1 to 100
   --pin <n>, --unpin         fix the adaptive limit of a destination, or let it move again
+  --acknowledge-429          raise although more than 10 % of the answers are 429
+  --any-step                 raise further or sooner than the step rule allows; the audit says so
+  --tenant-concurrency, --destination-concurrency <n>  what rows of the region inherit
+  --max-tenant-concurrency, --max-destination-concurrency, --max-rate <n>  how far operators may raise limits in the console
 ${SHARED_HELP}`;
 
 const OPTIONS = {
@@ -31,16 +39,28 @@ const OPTIONS = {
   weight: { type: "string" },
   pin: { type: "string" },
   unpin: { type: "boolean", default: false },
+  "acknowledge-429": { type: "boolean", default: false },
+  "any-step": { type: "boolean", default: false },
 } as const;
 
 export async function run(args: string[]): Promise<number> {
+  if (args.includes("--region-defaults")) {
+    const asked = readControlArgs(args, { words: [], options: { ...OPTIONS, ...REGION_OPTIONS } });
+    const work = (controls: Controls) => ofRegion(controls, asked);
+    return withControls(asked.region, work, { anyStep: asked.flag("any-step") });
+  }
   const kind = args[0];
   if (kind !== "tenant" && kind !== "destination")
-    throw new UsageError("say whose limits: tenant or destination");
+    throw new UsageError("say whose limits: tenant or destination, or --region-defaults");
   const asked = readControlArgs(args, { words: [kind, "<which>"], options: OPTIONS });
-  return withControls(asked.region, (controls) =>
-    kind === "tenant" ? ofTenant(controls, asked) : ofDestination(controls, asked),
-  );
+  const work = (controls: Controls) =>
+    kind === "tenant" ? ofTenant(controls, asked) : ofDestination(controls, asked);
+  return withControls(asked.region, work, { anyStep: asked.flag("any-step") });
+}
+
+/** For the commands that raise limits. */
+function acknowledged(asked: ControlArgs): { acknowledge429?: true } {
+  return asked.flag("acknowledge-429") ? { acknowledge429: true } : {};
 }
 
 async function ofTenant(controls: Controls, asked: ControlArgs): Promise<number> {
@@ -58,6 +78,7 @@ async function ofTenant(controls: Controls, asked: ControlArgs): Promise<number>
     answer = await controls.change("setTenantLimits", {
       ...target,
       ...changeOf(asked, version),
+      ...acknowledged(asked),
       concurrencyLimit,
     });
     version = answer.version ?? version;
@@ -89,7 +110,7 @@ async function ofDestination(controls: Controls, asked: ControlArgs): Promise<nu
   const base = { destinationId: destination.id, ...changeOf(asked, destination.version) };
   if (pin !== undefined) {
     const limit = readLimitText(pin) ?? Number.NaN;
-    const answer = await controls.change("pinAdaptiveLimit", { ...base, limit });
+    const answer = await controls.change("pinAdaptiveLimit", { ...base, ...acknowledged(asked), limit });
     return printAnswer(asked, `${name}: adaptive limit pinned at ${limit}`, answer);
   }
   if (asked.flag("unpin")) {
@@ -100,7 +121,11 @@ async function ofDestination(controls: Controls, asked: ControlArgs): Promise<nu
       answer,
     );
   }
-  const answer = await controls.change("setDestinationLimits", { ...base, ...limits });
+  const answer = await controls.change("setDestinationLimits", {
+    ...base,
+    ...acknowledged(asked),
+    ...limits,
+  });
   const { concurrencyLimit, ratePerSecond, rateBurst } = answer.after;
   const rate = ratePerSecond === null ? "no rate" : `${ratePerSecond} per second, burst ${rateBurst}`;
   return printAnswer(asked, `${name}: concurrency ${shown(concurrencyLimit)}, ${rate}`, answer);
@@ -119,15 +144,6 @@ function readLimits(asked: ControlArgs): {
     ...(rate === undefined ? {} : { ratePerSecond: readLimitText(rate) }),
     ...(burst === undefined ? {} : { rateBurst: readLimitText(burst) ?? Number.NaN }),
   };
-}
-
-function show(asked: ControlArgs, control: object): number {
-  if (asked.json) {
-    console.log(JSON.stringify({ region: asked.region, ...control }));
-    return 0;
-  }
-  for (const [field, value] of Object.entries(control)) console.log(`${field.padEnd(20)}${value ?? "-"}`);
-  return 0;
 }
 
 function refuse(asked: ControlArgs, options: readonly string[], message: string): void {

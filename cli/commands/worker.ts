@@ -10,6 +10,7 @@ import { SluiceError } from "#domain/errors.ts";
 import { parseRegion, type Region } from "#domain/region.ts";
 import { readWorkerSettings, type WorkerSettings } from "#worker/config.ts";
 import { runWorkerProcess } from "#worker/main.ts";
+import { WORKER_NODE_FLAGS } from "#worker/node-flags.ts";
 import type { WorkerExtras } from "#worker/start-worker.ts";
 import type { ExtraTask } from "#worker/supervisor.ts";
 import { type Command, UsageError } from "../command.ts";
@@ -32,7 +33,9 @@ exits at once). Needs DATABASE_URL_US or DATABASE_URL_EU and SLUICE_SECRET_KEYS.
 
   --region <us|eu>       the region of the database; another region's database is refused
   --health-port <port>   serve /healthz and /readyz on 127.0.0.1 (0 takes a free port)
-  --demo                 also run the demo's card-hold sweep and its support desk`;
+  --demo                 also run the demo's card-hold sweep and its support desk
+
+Start it with NODE_OPTIONS="${WORKER_NODE_FLAGS.join(" ")}" to bound its memory (docs/configuration.md).`;
 
 async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({

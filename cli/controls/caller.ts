@@ -6,29 +6,36 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import type { Pool } from "pg";
 import { readRegionUrl, urlSetting } from "#db/config.ts";
+import { cancelDelivery } from "#db/console/commands/cancel-delivery.ts";
 import { disableDestination } from "#db/console/commands/disable-destination.ts";
 import { drainStatus } from "#db/console/commands/drain-status.ts";
 import { enableDestination } from "#db/console/commands/enable-destination.ts";
 import { erasePayload } from "#db/console/commands/erase-payload.ts";
+import { liftRestriction } from "#db/console/commands/lift-restriction.ts";
 import { openGate } from "#db/console/commands/open-gate.ts";
 import { pauseDestination } from "#db/console/commands/pause-destination.ts";
 import { pauseTenant } from "#db/console/commands/pause-tenant.ts";
 import { pinAdaptiveLimit } from "#db/console/commands/pin-adaptive-limit.ts";
 import {
   findPayload,
+  readDeadLetterVersion,
   readDestinationControl,
   readRegionControl,
   readTenantControl,
 } from "#db/console/commands/read-control.ts";
+import { restrictPayload } from "#db/console/commands/restrict-payload.ts";
 import { resumeDestination } from "#db/console/commands/resume-destination.ts";
 import { resumeTenant } from "#db/console/commands/resume-tenant.ts";
+import { retryNow } from "#db/console/commands/retry-now.ts";
 import type { CommandAnswer, CommandContext } from "#db/console/commands/run-command.ts";
 import { setDestinationLimits } from "#db/console/commands/set-destination-limits.ts";
+import { setRegionDefaults } from "#db/console/commands/set-region-defaults.ts";
 import { setTenantLimits } from "#db/console/commands/set-tenant-limits.ts";
 import { setWeight } from "#db/console/commands/set-weight.ts";
 import { startClaims } from "#db/console/commands/start-claims.ts";
 import { stopClaims } from "#db/console/commands/stop-claims.ts";
 import { unpinAdaptiveLimit } from "#db/console/commands/unpin-adaptive-limit.ts";
+import { willNotReplay } from "#db/console/commands/will-not-replay.ts";
 import { createPool } from "#db/pool.ts";
 import { assertRegion } from "#db/regions.ts";
 import { SluiceError } from "#domain/errors.ts";
@@ -51,6 +58,12 @@ const COMMANDS = {
   enableDestination,
   disableDestination,
   erasePayload,
+  restrictPayload,
+  liftRestriction,
+  retryNow,
+  cancelDelivery,
+  willNotReplay,
+  setRegionDefaults,
 } as const;
 
 type Commands = typeof COMMANDS;
@@ -67,6 +80,8 @@ export interface Controls {
   claims(): ReturnType<typeof readRegionControl>;
   drain(): ReturnType<typeof drainStatus>;
   payload(reference: string): Promise<string>;
+  /** The version of a dead letter. */
+  deadLetter(publicId: string): Promise<number>;
 }
 
 const POOL_MAX = 2;
@@ -81,10 +96,14 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Opens a region's controls, does the work and closes them.
+ * Opens a region's controls, does the work and closes them. `anyStep` lifts the step rule of limits; the audit says so.
  * @throws SluiceError `bad_config`, `region_mismatch`, `database_unreachable`, and what the work throws
  */
-export async function withControls<T>(region: Region, work: (controls: Controls) => Promise<T>): Promise<T> {
+export async function withControls<T>(
+  region: Region,
+  work: (controls: Controls) => Promise<T>,
+  { anyStep = false }: { readonly anyStep?: boolean } = {},
+): Promise<T> {
   const pool = createPool({
     connectionString: readRegionUrl(region),
     max: POOL_MAX,
@@ -93,7 +112,7 @@ export async function withControls<T>(region: Region, work: (controls: Controls)
   });
   try {
     await assertRegion(pool, region);
-    return await work(controlsOf(contextOf(region, pool)));
+    return await work(controlsOf(contextOf(region, pool, anyStep)));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === undefined || !UNREACHABLE.has(code)) throw error;
@@ -106,7 +125,7 @@ export async function withControls<T>(region: Region, work: (controls: Controls)
   }
 }
 
-function contextOf(region: Region, pool: Pool): CommandContext {
+function contextOf(region: Region, pool: Pool, anyStep: boolean): CommandContext {
   return {
     region,
     pool,
@@ -115,6 +134,7 @@ function contextOf(region: Region, pool: Pool): CommandContext {
     role: "operator",
     correlationId: randomUUID(),
     newId: () => uuidV7(Date.now(), randomBytes),
+    limitRules: { steps: !anyStep },
   };
 }
 
@@ -131,6 +151,7 @@ function controlsOf(context: CommandContext): Controls {
     claims: () => readRegionControl(pool),
     drain: () => drainStatus(context),
     payload: (reference) => findPayload(pool, reference),
+    deadLetter: (publicId) => readDeadLetterVersion(pool, publicId),
   };
 }
 

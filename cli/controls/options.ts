@@ -83,6 +83,12 @@ export function changeOf(
   };
 }
 
+/** Reason and ticket, for what has no version. */
+export function reasonOf(args: ControlArgs): { reason: string; ticket?: string } {
+  const { version: _version, ...rest } = changeOf(args, 1);
+  return rest;
+}
+
 /**
  * Prints what was done. `sentence` is the change in words, without a full stop.
  * @returns the exit code: 1 when the change is stored but the barrier could not be passed in time
@@ -105,4 +111,14 @@ function readVersion(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError("--if-version must be a whole number");
   return Number(text);
+}
+
+/** Prints the values that stand. */
+export function show(asked: ControlArgs, control: object): number {
+  if (asked.json) {
+    console.log(JSON.stringify({ region: asked.region, ...control }));
+    return 0;
+  }
+  for (const [field, value] of Object.entries(control)) console.log(`${field.padEnd(20)}${value ?? "-"}`);
+  return 0;
 }

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RegionUrls } from "#db/config.ts";
 import { urlSetting } from "#db/config.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
+import { WORKER_NODE_FLAGS } from "#worker/node-flags.ts";
 import { keySetting, localSendingSettings, type UpConfig } from "../config.ts";
 import { consoleEnvironment } from "../console-config.ts";
 import { type ChildSpec, type ManagedChild, manageChild } from "./child.ts";
@@ -86,7 +87,7 @@ function worker(region: Region, { config, urls }: StartOptions): PlannedChild {
   return {
     spec: {
       name: `worker ${region}`,
-      args: ["cli/sluice.ts", "worker", "--region", region, "--demo"],
+      args: [...WORKER_NODE_FLAGS, "cli/sluice.ts", "worker", "--region", region, "--demo"],
       env: {
         [urlSetting(region)]: urls[region],
         SLUICE_WORKER_HEALTH_PORT: String(healthPort),

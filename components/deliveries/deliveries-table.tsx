@@ -1,27 +1,32 @@
 "use client";
 /** One page of deliveries. Rows under the pointer or the focus keep their place; new ones are announced. */
+import { PanelRight } from "lucide-react";
 import Link from "next/link";
-import { ageAt, relativeTo } from "#components/ui/relative.ts";
+import type { MouseEvent } from "react";
+import { IconButton } from "#components/ui/button.tsx";
+import { ageAt } from "#components/ui/relative.ts";
 import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
-import { StatusText } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
-import { NearTimestamp } from "#components/ui/timestamp.tsx";
-import { reasonWords, resultText, STATE_WORDS } from "#components/ui/words.ts";
+import { resultText } from "#components/ui/words.ts";
 import type { DeliveryRow } from "#db/console/list-deliveries.ts";
 import { formatAge } from "#domain/queue-age.ts";
-import { HeldMark } from "./held-mark.tsx";
+import type { Region } from "#domain/region.ts";
+import { AttemptsCell, NextCell, StateCell } from "./delivery-cells.tsx";
+import { SelectBox } from "./select-box.tsx";
+import type { Selection } from "./use-selection.ts";
 
-export const DELIVERY_COLUMNS: readonly Column[] = [
+const COLUMNS: readonly Column[] = [
   { key: "id", label: "Delivery" },
-  { key: "state", label: "State" },
   { key: "tenant", label: "Tenant" },
-  { key: "destination", label: "Destination" },
+  { key: "region", label: "Region" },
   { key: "event", label: "Event type" },
-  { key: "attempts", label: "Attempts", align: "right" },
+  { key: "destination", label: "Destination" },
+  { key: "state", label: "State" },
+  { key: "attempts", label: "Attempts (failures/most)", align: "right" },
   { key: "result", label: "Last result" },
   { key: "age", label: "Age", align: "right" },
-  { key: "next", label: "Next or end", align: "right" },
+  { key: "next", label: "Next attempt", align: "right" },
 ];
 
 const SKELETON_ROWS = 12;
@@ -31,25 +36,80 @@ export interface DeliveriesTableProps {
   rows: readonly DeliveryRow[] | null;
   asOf: string | null;
   busy: boolean;
+  /** "Deliveries, newest first" */
+  caption: string;
+  region: Region;
+  selection: Selection;
+  /** The delivery in the side panel. */
+  open: string | null;
+  onPeek: (id: string) => void;
 }
 
 /** Ages are told against the database time of the answer. */
-export function DeliveriesTable({ rows, asOf, busy }: DeliveriesTableProps) {
+export function DeliveriesTable({
+  rows,
+  asOf,
+  busy,
+  caption,
+  region,
+  selection,
+  open,
+  onPeek,
+}: DeliveriesTableProps) {
+  const ids = rows?.map(({ id }) => id) ?? [];
+  const columns = [
+    {
+      key: "select",
+      label: (
+        <SelectBox
+          label={`Select the ${ids.length} on this page`}
+          checked={ids.length > 0 && ids.every((id) => selection.ids.has(id))}
+          disabled={ids.length === 0}
+          onPress={() => selection.toggleAll(ids)}
+        />
+      ),
+      className: "w-8",
+    },
+    ...COLUMNS,
+  ];
   return (
-    <Table caption="Deliveries, newest first" columns={DELIVERY_COLUMNS} busy={busy}>
+    <Table caption={caption} columns={columns} busy={busy}>
       {rows === null || asOf === null ? (
-        <SkeletonRows rows={SKELETON_ROWS} columns={DELIVERY_COLUMNS.length} />
+        <SkeletonRows rows={SKELETON_ROWS} columns={columns.length} />
       ) : (
-        rows.map((row) => <DeliveryLine key={row.id} row={row} asOf={asOf} />)
+        rows.map((row) => (
+          <DeliveryLine
+            key={row.id}
+            row={row}
+            asOf={asOf}
+            region={region}
+            selected={selection.ids.has(row.id)}
+            current={open === row.id}
+            onSelect={(event) => selection.toggle(row.id, event.shiftKey, ids)}
+            onPeek={() => onPeek(row.id)}
+          />
+        ))
       )}
     </Table>
   );
 }
 
-function DeliveryLine({ row, asOf }: { row: DeliveryRow; asOf: string }) {
-  const state = STATE_WORDS[row.state];
+interface DeliveryLineProps {
+  row: DeliveryRow;
+  asOf: string;
+  region: Region;
+  selected: boolean;
+  current: boolean;
+  onSelect: (event: MouseEvent) => void;
+  onPeek: () => void;
+}
+
+function DeliveryLine({ row, asOf, region, selected, current, onSelect, onPeek }: DeliveryLineProps) {
   return (
-    <Row className="group">
+    <Row className={selected || current ? "group bg-accent-soft" : "group"}>
+      <Cell className="w-8">
+        <SelectBox label={`Select delivery ${row.id}`} checked={selected} onPress={onSelect} />
+      </Cell>
       <HeadCell>
         <span className="inline-flex items-center gap-1">
           <Link
@@ -60,41 +120,33 @@ function DeliveryLine({ row, asOf }: { row: DeliveryRow; asOf: string }) {
             <ShortId id={row.id} />
           </Link>
           <QuietCopy id={row.id} what="delivery id" />
+          <span className="opacity-0 focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
+            <IconButton label="Show beside the list" size="small" onClick={onPeek} pressed={current}>
+              <PanelRight aria-hidden="true" className="size-3.5" />
+            </IconButton>
+          </span>
         </span>
       </HeadCell>
-      <Cell>
-        <span className="inline-flex items-center gap-2 align-top">
-          <StatusText tone={state.tone} icon={state.icon} label={state.label} />
-          {row.reason ? <span className="text-muted">{reasonWords(row.reason)}</span> : null}
-        </span>
-      </Cell>
       <Cell>{row.tenant.name}</Cell>
-      <Cell>
-        <span title={row.destination.host}>{row.destination.name}</span>
-      </Cell>
+      <Cell className="text-muted">{region.toUpperCase()}</Cell>
       <Cell className="text-muted">
         {row.eventType}
         {row.serviceClass === "urgent" ? <span className="ml-2 font-medium text-fg">urgent</span> : null}
       </Cell>
-      <Cell align="right">{row.attempts}</Cell>
+      <Cell>
+        <span title={row.destination.host}>{row.destination.name}</span>
+      </Cell>
+      <Cell>
+        <StateCell row={row} />
+      </Cell>
+      <Cell align="right">
+        <AttemptsCell row={row} />
+      </Cell>
       <Cell className="text-muted">{resultText(row.lastOutcome, row.lastStatus)}</Cell>
       <Cell align="right">{formatAge(ageAt(row.createdAt, asOf))}</Cell>
       <Cell align="right">
-        <NextAttempt row={row} asOf={asOf} />
+        <NextCell row={row} asOf={asOf} />
       </Cell>
     </Row>
-  );
-}
-
-function NextAttempt({ row, asOf }: { row: DeliveryRow; asOf: string }) {
-  if (row.finishedAt !== null) return <NearTimestamp iso={row.finishedAt} asOf={asOf} />;
-  if (row.state === "leased") return <span className="text-muted">in flight</span>;
-  // What holds a row says more than a due time that has passed.
-  if (row.held.length > 0) return <HeldMark blockers={row.held} />;
-  return (
-    <>
-      <NearTimestamp iso={row.dueAt} asOf={asOf} />{" "}
-      <span className="text-faint">{relativeTo(row.dueAt, asOf)}</span>
-    </>
   );
 }

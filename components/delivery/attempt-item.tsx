@@ -20,7 +20,7 @@ export function AttemptItem({ attempt }: { attempt: AttemptEntry }) {
       aside={attempt.kind === "http" ? <span>{formatCount(attempt.durationMs)} ms</span> : null}
       title={
         <span className="inline-flex flex-wrap items-center gap-x-2">
-          Attempt {attempt.number}
+          {attempt.kind === "not_sent" ? "Ended without a request" : `Attempt ${attempt.number}`}
           <StatusText
             tone={words.tone}
             icon={words.icon}
@@ -72,7 +72,11 @@ function factsOf(attempt: AttemptEntry): string {
   const facts = [`${attempt.lane} lane`];
   if (attempt.kind === "http" && lateMs >= 0) facts.push(`started ${formatAge(lateMs)} after it was due`);
   if (attempt.cycle > 1) facts.push(`cycle ${attempt.cycle}`);
-  if (attempt.worker !== null) facts.push(attempt.worker);
+  if (attempt.replay !== null) facts.push(`replay batch ${attempt.replay.name}`);
+  if (attempt.worker !== null) facts.push(`claimed by ${attempt.worker}`);
+  if (attempt.kind === "lease_expired")
+    facts.push("the lease ended without an outcome; same key, next attempt");
+  if (attempt.kind === "stale_result") facts.push("the lease stood no longer: nothing was changed by it");
   if (attempt.kind === "http") facts.push(failureOf(attempt));
   if (attempt.response !== null) facts.push(responseOf(attempt.response));
   return facts.join(" · ");

@@ -1,10 +1,12 @@
 "use client";
 /** One delivery: where it is, why, and everything that happened to it. */
 import Link from "next/link";
+import { DeliveryControls } from "#components/controls/delivery-controls.tsx";
 import { useDelivery } from "#components/queries/deliveries.ts";
 import { ProblemError } from "#components/queries/fetch-json.ts";
 import { useBehind } from "#components/shell/freshness.ts";
 import { CopyButton } from "#components/ui/copy-button.tsx";
+import { cx } from "#components/ui/cx.ts";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { Skeleton } from "#components/ui/skeleton.tsx";
@@ -12,26 +14,40 @@ import { StatusBadge } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { reasonWords, STATE_WORDS } from "#components/ui/words.ts";
 import type { DeliveryAnswer } from "#db/console/read-delivery.ts";
+import { ExchangePanel } from "./exchange-panel.tsx";
 import { FactsPanel } from "./facts-panel.tsx";
+import { NextAttemptsPanel } from "./next-attempts.tsx";
+import { RawJson } from "./raw-json.tsx";
 import { StateSteps } from "./state-steps.tsx";
 import { Timeline } from "./timeline.tsx";
 import { WhyPanel } from "./why-panel.tsx";
 
-/** `id` is the public id from the address. */
-export function DeliveryPage({ id }: { id: string }) {
+/** `id` is the public id from the address; `traceUrl` is where a trace id leads to, or null. */
+export function DeliveryPage({ id, traceUrl }: { id: string; traceUrl: string | null }) {
   const query = useDelivery(id);
-  const stale = useBehind();
-  const answer = query.data;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <Header id={id} answer={answer ?? null} />
-      {answer === undefined ? (
-        <Missing id={id} error={query.error} retry={() => void query.refetch()} />
-      ) : (
-        <Found answer={answer} stale={stale} />
-      )}
+      <Header id={id} answer={query.data ?? null} />
+      <DeliveryView id={id} traceUrl={traceUrl} />
     </div>
   );
+}
+
+export interface DeliveryViewProps {
+  id: string;
+  traceUrl: string | null;
+  /** One column, for the side panel. */
+  narrow?: boolean;
+}
+
+/** Everything about the delivery but its heading. */
+export function DeliveryView({ id, traceUrl, narrow = false }: DeliveryViewProps) {
+  const query = useDelivery(id);
+  const stale = useBehind();
+  if (query.data === undefined) {
+    return <Missing id={id} error={query.error} retry={() => void query.refetch()} />;
+  }
+  return <Found answer={query.data} stale={stale} traceUrl={traceUrl} narrow={narrow} />;
 }
 
 function Header({ id, answer }: { id: string; answer: DeliveryAnswer | null }) {
@@ -65,14 +81,31 @@ function Header({ id, answer }: { id: string; answer: DeliveryAnswer | null }) {
   );
 }
 
-function Found({ answer, stale }: { answer: DeliveryAnswer; stale: boolean }) {
+interface FoundProps {
+  answer: DeliveryAnswer;
+  stale: boolean;
+  traceUrl: string | null;
+  narrow: boolean;
+}
+
+function Found({ answer, stale, traceUrl, narrow }: FoundProps) {
+  const { delivery } = answer;
+  const columns = narrow ? "" : "lg:grid-cols-[minmax(0,1fr)_20rem]";
   return (
     <>
-      <StateSteps delivery={answer.delivery} attempts={answer.attempts} />
-      <WhyPanel delivery={answer.delivery} asOf={answer.asOf} />
-      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
-        <Timeline answer={answer} stale={stale} />
-        <FactsPanel delivery={answer.delivery} stale={stale} />
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <StateSteps delivery={delivery} attempts={answer.attempts} />
+        <DeliveryControls region={delivery.region} deliveryId={delivery.id} />
+      </div>
+      <WhyPanel delivery={delivery} asOf={answer.asOf} />
+      <div className={cx("grid grid-cols-[minmax(0,1fr)] items-start gap-4", columns)}>
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
+          <Timeline answer={answer} stale={stale} />
+          {delivery.next === null ? null : <NextAttemptsPanel next={delivery.next} stale={stale} />}
+          <ExchangePanel answer={answer} stale={stale} />
+          <RawJson id={delivery.id} />
+        </div>
+        <FactsPanel delivery={delivery} stale={stale} traceUrl={traceUrl} />
       </div>
     </>
   );

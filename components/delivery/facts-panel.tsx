@@ -6,10 +6,18 @@ import { formatBytes } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { DeliveryDetail } from "#db/console/read-delivery.ts";
+import { traceIdOf } from "#domain/sent-headers.ts";
+
+export interface FactsPanelProps {
+  delivery: DeliveryDetail;
+  stale: boolean;
+  /** Where a trace id leads to, with `{traceId}` in it; null: nowhere. */
+  traceUrl: string | null;
+}
 
 /** A list of names and values. */
-export function FactsPanel({ delivery, stale }: { delivery: DeliveryDetail; stale: boolean }) {
-  const list = `/deliveries?region=${delivery.region}&tenant=${delivery.tenant.slug}`;
+export function FactsPanel({ delivery, stale, traceUrl }: FactsPanelProps) {
+  const { region, tenant, destination } = delivery;
   return (
     <Panel title="Envelope" stale={stale}>
       <dl className="grid gap-3">
@@ -17,20 +25,31 @@ export function FactsPanel({ delivery, stale }: { delivery: DeliveryDetail; stal
           <Copyable text={delivery.idempotencyKey} what="idempotency key" />
         </Fact>
         <Fact label="Tenant">
-          <Link href={list} prefetch={false} className="underline-offset-4 hover:underline">
-            {delivery.tenant.name}
-          </Link>{" "}
-          <span className="text-faint">{delivery.tenant.slug}</span>
-        </Fact>
-        <Fact label="Destination">
           <Link
-            href={`${list}&destination=${delivery.destination.id}`}
+            href={`/tenants/${tenant.id}?region=${region}`}
             prefetch={false}
             className="underline-offset-4 hover:underline"
           >
-            {delivery.destination.name}
+            {tenant.name}
           </Link>{" "}
-          <span className="text-faint">{delivery.destination.host}</span>
+          <span className="text-faint">{tenant.slug}</span>{" "}
+          <Link
+            href={`/deliveries?region=${region}&tenant=${tenant.slug}`}
+            prefetch={false}
+            className="text-muted text-table underline underline-offset-4"
+          >
+            its deliveries
+          </Link>
+        </Fact>
+        <Fact label="Destination">
+          <Link
+            href={`/destinations/${destination.id}?region=${region}`}
+            prefetch={false}
+            className="underline-offset-4 hover:underline"
+          >
+            {destination.name}
+          </Link>{" "}
+          <span className="text-faint">{destination.host}</span>
         </Fact>
         <Fact label="Event type">{delivery.eventType}</Fact>
         <Fact label="Service class">{delivery.serviceClass}</Fact>
@@ -41,13 +60,33 @@ export function FactsPanel({ delivery, stale }: { delivery: DeliveryDetail; stal
         <Fact label="Payload">{payloadText(delivery)}</Fact>
         {delivery.cycle > 1 ? <Fact label="Cycle">{delivery.cycle}</Fact> : null}
         {delivery.lostLeases > 0 ? <Fact label="Lost leases in a row">{delivery.lostLeases}</Fact> : null}
+        {delivery.replay === null ? null : <Fact label="Replay batch">{delivery.replay.name}</Fact>}
         {delivery.traceparent ? (
           <Fact label="Trace">
-            <Copyable text={delivery.traceparent} what="traceparent" />
+            <Trace traceparent={delivery.traceparent} traceUrl={traceUrl} />
           </Fact>
         ) : null}
       </dl>
     </Panel>
+  );
+}
+
+/** The trace id leads to the tracing system where one is configured; the whole traceparent can be copied. */
+function Trace({ traceparent, traceUrl }: { traceparent: string; traceUrl: string | null }) {
+  const traceId = traceIdOf(traceparent);
+  if (traceId === null || traceUrl === null) return <Copyable text={traceparent} what="traceparent" />;
+  return (
+    <span className="flex items-start gap-1">
+      <a
+        href={traceUrl.replaceAll("{traceId}", traceId)}
+        target="_blank"
+        rel="noreferrer"
+        className="min-w-0 break-all font-mono text-table underline underline-offset-4"
+      >
+        {traceId}
+      </a>
+      <CopyButton text={traceparent} what="traceparent" />
+    </span>
   );
 }
 

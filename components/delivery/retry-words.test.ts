@@ -9,6 +9,7 @@ const attempt: AttemptEntry = {
   number: 1,
   cycle: 1,
   lane: "first",
+  replay: null,
   worker: null,
   dueAt: "2026-11-30T12:00:00.000Z",
   startedAt: "2026-11-30T12:00:00.000Z",
@@ -27,6 +28,7 @@ const attempt: AttemptEntry = {
   delayMs: null,
   nextDueAt: null,
   response: null,
+  recordedAt: "2026-11-30T12:00:00.005Z",
 };
 
 test("seconds with jitter", () => {
@@ -75,4 +77,11 @@ test("a lost lease explains no backoff", () => {
   expect(
     retryLines({ ...attempt, kind: "lease_expired", fallback: true, delayMs: 0, nextDueAt: attempt.dueAt }),
   ).toEqual([]);
+});
+
+test("a try without an answer says that the delay is the policy's own", () => {
+  const timeout = { ...attempt, outcome: "timeout", reason: "timeout", status: null, delayMs: 5_100 };
+  expect(retryLines({ ...timeout, nextDueAt: "2026-11-30T12:00:05.100Z" }).map(({ label }) => label)).toEqual(
+    ["Backoff", "Delay"],
+  );
 });

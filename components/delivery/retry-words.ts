@@ -32,6 +32,12 @@ export function retryLines(attempt: AttemptEntry): RetryLine[] {
   if (fallback && attempt.kind === "http" && attempt.nextDueAt !== null) {
     lines.push({ label: "Backoff", text: "the policy's own, since no usable Retry-After came" });
   }
+  if (isUnanswered(attempt)) {
+    lines.push({
+      label: "Backoff",
+      text: "the policy's own, its jitter included: no answer came that could ask for more",
+    });
+  }
   if (clamped !== null) {
     lines.push({
       label: "Clamped",
@@ -43,6 +49,12 @@ export function retryLines(attempt: AttemptEntry): RetryLine[] {
     lines.push({ label: "Delay", text: `${exactly(delayMs)} after the answer was recorded` });
   }
   return lines;
+}
+
+/** A try without an answer carries no evidence of a header; its delay is the policy's alone. */
+function isUnanswered({ kind, decision, status, retryAfter, fallback, nextDueAt }: AttemptEntry): boolean {
+  const waits = kind === "http" && decision === "delayed" && nextDueAt !== null;
+  return waits && status === null && retryAfter === null && !fallback;
 }
 
 const WHOLE_FROM_MS = 60_000;

@@ -4,7 +4,10 @@ import { Panel } from "#components/ui/panel.tsx";
 import { relativeTo } from "#components/ui/relative.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { reasonWords } from "#components/ui/words.ts";
+import type { Annotation } from "#db/console/read-annotations.ts";
+import type { AttemptEntry } from "#db/console/read-attempts.ts";
 import type { DeliveryAnswer, DeliveryDetail } from "#db/console/read-delivery.ts";
+import { AnnotationItem } from "./annotation-item.tsx";
 import { AttemptItem } from "./attempt-item.tsx";
 import { TimelineItem } from "./timeline-item.tsx";
 
@@ -29,13 +32,32 @@ export function Timeline({ answer, stale }: { answer: DeliveryAnswer; stale: boo
             <Timestamp iso={delivery.firstDueAt} form="exact" />
           </p>
         </TimelineItem>
-        {attempts.map((attempt) => (
-          <AttemptItem key={attempt.id} attempt={attempt} />
-        ))}
+        {entriesOf(answer).map((entry) =>
+          "attempt" in entry ? (
+            <AttemptItem key={entry.attempt.id} attempt={entry.attempt} />
+          ) : (
+            <AnnotationItem
+              key={entry.annotation.auditId}
+              annotation={entry.annotation}
+              region={delivery.region}
+            />
+          ),
+        )}
         <Now delivery={delivery} asOf={answer.asOf} />
       </ol>
     </Panel>
   );
+}
+
+type Entry = { attempt: AttemptEntry; at: string } | { annotation: Annotation; at: string };
+
+/** Attempts and what was done by people, in the order in which they happened. */
+function entriesOf({ attempts, annotations }: DeliveryAnswer): Entry[] {
+  const entries: Entry[] = [
+    ...attempts.map((attempt) => ({ attempt, at: attempt.startedAt })),
+    ...annotations.map((annotation) => ({ annotation, at: annotation.at })),
+  ];
+  return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
 /** The last entry: what the delivery waits for, or how it ended. */
@@ -71,7 +93,7 @@ function Now({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }) {
           at={delivery.leasedAt}
         >
           <p className="text-muted text-table">
-            {delivery.leasedBy}
+            claimed by {delivery.leasedBy}
             {delivery.leaseUntil === null ? null : (
               <>
                 {" · lease ends "}

@@ -1,5 +1,5 @@
 "use client";
-/** The overview: verdict, regions, ages over time, tenants. Every number comes from one answer of the API. */
+/** The overview: verdict, regions, tenants, charts. Every number of this moment comes from one answer of the API. */
 import { parseAsStringLiteral, useQueryState } from "nuqs";
 import { useOverview } from "#components/queries/overview.ts";
 import { useBehind } from "#components/shell/freshness.ts";
@@ -7,16 +7,19 @@ import { useRegions } from "#components/shell/signed-in.tsx";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { REGIONS } from "#domain/region.ts";
-import { AgesPanel } from "./ages-panel.tsx";
+import { isSeriesRange } from "#domain/series.ts";
+import { ObjectivesPanel } from "./objectives-panel.tsx";
+import { OverviewCharts } from "./overview-charts.tsx";
 import { RegionCard, RegionCardSkeleton } from "./region-card.tsx";
 import { TenantMatrix } from "./tenant-matrix.tsx";
 import { Verdict, VerdictSkeleton } from "./verdict.tsx";
 
-const PARAMETERS = { region: (value: string) => REGIONS.some((region) => region === value), range: isRange };
-
-function isRange(value: string): boolean {
-  return ["15m", "1h", "6h", "24h"].includes(value);
-}
+/** All regions may be named: `us,eu`. */
+const ALL = REGIONS.join();
+const PARAMETERS = {
+  region: (value: string) => value === ALL || REGIONS.some((region) => region === value),
+  range: isSeriesRange,
+};
 
 /** The region comes from the URL; none means all in scope. */
 export function OverviewPage() {
@@ -47,8 +50,10 @@ export function OverviewPage() {
               <RegionCard key={answer.region} answer={answer} overview={overview} stale={stale} />
             ))}
       </div>
-      <AgesPanel regions={regions} />
       <TenantMatrix overview={overview} stale={stale} />
+      <OverviewCharts regions={regions} stale={stale}>
+        <ObjectivesPanel overview={overview} stale={stale} />
+      </OverviewCharts>
     </div>
   );
 }

@@ -1,21 +1,19 @@
 "use client";
-import { formatCount, plural } from "#components/ui/format.ts";
+import { plural } from "#components/ui/format.ts";
 /** The numbers of one region. Ages and counts are never summed over regions. */
 import { Notice } from "#components/ui/notice.tsx";
 import { Panel } from "#components/ui/panel.tsx";
 import { Skeleton } from "#components/ui/skeleton.tsx";
-import { StatusBadge, type Tone } from "#components/ui/status.tsx";
+import { StatusBadge } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { Overview, RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
-import { formatAge } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
-import { HELD_WORDS } from "./held-words.ts";
-import { Tile } from "./tile.tsx";
-import { targetText, wordsFor } from "./verdict-words.ts";
-
-const GRID =
-  "grid h-full auto-rows-fr grid-cols-2 gap-px overflow-hidden rounded-b-lg bg-line sm:grid-cols-4";
+import { HeldStrip } from "./held-strip.tsx";
+import { capital } from "./overview-words.ts";
+import { RegionLine } from "./region-line.tsx";
+import { RegionTiles, TILE_GRID, TILES } from "./region-tiles.tsx";
+import { wordsFor } from "./verdict-words.ts";
 
 export interface RegionCardProps {
   answer: RegionAnswer<RegionOverview>;
@@ -23,7 +21,7 @@ export interface RegionCardProps {
   stale: boolean;
 }
 
-/** Eight tiles, or what is known of a region that does not answer. */
+/** Eight tiles and what is held apart, or what is known of a region that does not answer. */
 export function RegionCard({ answer, overview, stale }: RegionCardProps) {
   const words = wordsFor(answer, stale);
   return (
@@ -42,7 +40,11 @@ export function RegionCard({ answer, overview, stale }: RegionCardProps) {
       actions={<StatusBadge tone={words.tone} label={capital(words.label)} />}
     >
       {answer.status === "ok" ? (
-        <RegionTiles region={answer.region} data={answer.data} overview={overview} />
+        <div data-testid={`region-${answer.region}`} className="flex h-full flex-col">
+          <RegionTiles region={answer.region} data={answer.data} overview={overview} />
+          <HeldStrip region={answer.region} held={answer.data.held} />
+          <RegionLine region={answer.region} data={answer.data} overview={overview} />
+        </div>
       ) : (
         <Notice kind="unavailable" title={`Region ${answer.region.toUpperCase()} does not answer`} compact>
           {answer.detail} Nothing is known of its deliveries at this moment. Other regions are not affected;
@@ -53,139 +55,22 @@ export function RegionCard({ answer, overview, stale }: RegionCardProps) {
   );
 }
 
-interface TilesProps {
-  region: Region;
-  data: RegionOverview;
-  overview: Overview;
-}
-
-function RegionTiles({ region, data, overview }: TilesProps) {
-  const rows = (state: string) => `/deliveries?region=${region}&state=${state}`;
-  return (
-    <dl className={GRID} data-testid={`region-${region}`}>
-      <FirstAttemptTile data={data} overview={overview} />
-      <DueTile data={data} overview={overview} />
-      <Tile
-        label="Ready"
-        value={formatCount(data.ready)}
-        note="never attempted"
-        href={rows("ready")}
-        testId="ready"
-      />
-      <Tile
-        label="Delayed"
-        value={formatCount(data.delayed)}
-        note={delayedNote(data)}
-        href={rows("delayed")}
-        testId="delayed"
-      />
-      <Tile
-        label="In flight"
-        value={formatCount(data.inFlight)}
-        note={data.slots > 0 ? `of ${plural(data.slots, "slot")}` : "no slots"}
-        href={rows("leased")}
-        testId="in-flight"
-      />
-      <Tile
-        label="Completed, 1 h"
-        value={bounded(data.completed.lastHour, overview.countLimit)}
-        note={`${bounded(data.completed.total, overview.countLimit)} in all`}
-        href={rows("delivered")}
-        testId="completed"
-      />
-      <Tile
-        label="Dead letters"
-        value={bounded(data.deadLetters.count, overview.countLimit)}
-        note={data.deadLetters.count === 0 ? "none waits" : `oldest ${formatAge(data.deadLetters.oldestMs)}`}
-        href={`/dead-letters?region=${region}`}
-        testId="dead-letters"
-      />
-      <HeldTile data={data} />
-    </dl>
-  );
-}
-
-function FirstAttemptTile({ data, overview }: Omit<TilesProps, "region">) {
-  const { serviceClass, oldestMs, targetMs } = data.verdict.firstAttempt;
-  return (
-    <Tile
-      label="First attempt age"
-      value={formatAge(oldestMs)}
-      note={oldestMs === 0 ? "nothing waits" : `${serviceClass}, target ${targetText(targetMs)}`}
-      tone={toneOf(oldestMs, overview.objectives[serviceClass].firstAttemptWarnMs, targetMs)}
-      testId="first-attempt"
-    />
-  );
-}
-
-function DueTile({ data, overview }: Omit<TilesProps, "region">) {
-  const { count, oldestMs } = data.due;
-  return (
-    <Tile
-      label="Due, unclaimed"
-      value={formatAge(oldestMs)}
-      note={count === 0 ? "nothing waits" : `oldest of ${formatCount(count)}`}
-      tone={toneOf(oldestMs, overview.dueLag.warnMs, overview.dueLag.pageMs)}
-      testId="due"
-    />
-  );
-}
-
-function HeldTile({ data }: { data: RegionOverview }) {
-  const count = data.held.reduce((sum, row) => sum + row.count, 0);
-  const first = data.held[0];
-  if (first === undefined) return <Tile label="Held apart" value="0" note="none" testId="held" />;
-  const others = data.held.length - 1;
-  return (
-    <Tile
-      label={
-        <>
-          <span className="sr-only">Held apart: </span>
-          {capital(HELD_WORDS[first.why] ?? first.why)}
-          {others > 0 ? ` +${others}` : ""}
-        </>
-      }
-      value={formatCount(count)}
-      note={`oldest ${formatAge(first.oldestMs)}`}
-      tone="held"
-      testId="held"
-    />
-  );
-}
-
-function delayedNote(data: RegionOverview): string {
-  return data.gated > 0 ? `${formatCount(data.gated)} due, gate shut` : "retry time set";
-}
-
-/** Counts above the limit are known only to be above it. */
-function bounded(count: number, limit: number): string {
-  return count > limit ? `${formatCount(limit)}+` : formatCount(count);
-}
-
-/** Neutral while inside, so that the eye goes to what is not. */
-export function toneOf(valueMs: number, warnMs: number, limitMs: number): Tone {
-  if (valueMs > limitMs) return "danger";
-  return valueMs > warnMs ? "warn" : "neutral";
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** The frame and eight tiles of the final size. */
 export function RegionCardSkeleton({ region }: { region: Region }) {
   return (
     <Panel flush title={`Region ${region.toUpperCase()}`}>
-      <div className={GRID} aria-hidden="true">
-        {Array.from({ length: 8 }, (_, index) => (
+      <div className={TILE_GRID} aria-hidden="true">
+        {Array.from({ length: TILES }, (_, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the stand-ins have no identity and never move.
           <div key={index} className="grid gap-1 bg-surface px-4 py-3">
             <Skeleton className="h-5 w-24" />
             <Skeleton className="h-7 w-16" />
             <Skeleton className="h-5 w-20" />
+            <Skeleton className="h-6 w-full" />
           </div>
         ))}
       </div>
+      <div className="h-9" />
     </Panel>
   );
 }

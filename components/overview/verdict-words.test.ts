@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
-import { targetText, wordsFor } from "./verdict-words.ts";
+import { targetText, wordsFor, wordsForAll } from "./verdict-words.ts";
 
 const AS_OF = "2026-11-30T14:03:22.000Z";
 
@@ -21,13 +21,33 @@ function answer(change: Partial<RegionOverview> = {}): RegionAnswer<RegionOvervi
     delayed: 0,
     inFlight: 0,
     slots: 16,
-    completed: { lastHour: 0, total: 0 },
-    deadLetters: { count: 0, oldestMs: 0 },
+    delayedLag: { count: 0, oldestMs: 0 },
+    deadLetters: { count: 0, oldestMs: 0, added: 0 },
+    amplification: null,
+    recent: {
+      firstAttemptP95: null,
+      rateLimitedShare: null,
+      requests: 0,
+      expiredLeases: 0,
+      deliveredLastHour: 0,
+    },
+    triedShares: [],
+    trends: {
+      oldestMs: [],
+      firstAttemptP95Ms: [],
+      dueMs: [],
+      due: [],
+      dead: [],
+      inFlight: [],
+      rateLimitedShare: [],
+      expiredLeases: [],
+    },
     held: [],
     pausedTenants: 0,
     workers: { running: 1, lastHeartbeatAt: AS_OF },
     draining: null,
     lastSampleAt: AS_OF,
+    countedAt: AS_OF,
     tenants: [],
     tenantsLeftOut: 0,
     ...change,
@@ -67,6 +87,9 @@ test("late names the worst tenant, and its own endpoint where that is the cause"
     ready: 3,
     delayed: 1,
     inFlight: 0,
+    limit: 100,
+    firstAttemptP95Ms: null,
+    rateLimitedShare: null,
     deadLetters: { count: 0, oldestMs: 0 },
     lastDeliveredAt: null,
   };
@@ -112,6 +135,15 @@ test("a sampler that has stopped is said, since the charts then show no data", (
     "Sampling has stopped",
   );
   expect(wordsFor(answer({ lastSampleAt: null }), false).aside).toContain("Sampling has stopped");
+});
+
+test("green only when every region is inside its objectives: beside a late one, on time is plain", () => {
+  expect(wordsForAll([answer(), answer()], false).map(({ words }) => words.tone)).toEqual(["ok", "ok"]);
+  const mixed = wordsForAll([answer(), answer({ verdict: late })], false);
+  expect(mixed.map(({ words }) => [words.tone, words.label])).toEqual([
+    ["neutral", "on time"],
+    ["danger", "late"],
+  ]);
 });
 
 test("targets are written short", () => {

@@ -5,10 +5,12 @@
 
 import { plural } from "#components/ui/format.ts";
 import type { Tone } from "#components/ui/status.tsx";
+import type { TenantState } from "#db/console/queue-summary.ts";
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import type { VerdictLevel } from "#db/console/verdict.ts";
 import { formatAge } from "#domain/queue-age.ts";
+import type { Region } from "#domain/region.ts";
 
 /** Workers sample every 5 s. */
 const SAMPLE_LIMIT_MS = 20_000;
@@ -52,6 +54,22 @@ export function wordsFor(answer: RegionAnswer<RegionOverview>, stale: boolean): 
   return words;
 }
 
+/**
+ * The sentences of all regions. Green only when every region is inside its objectives and fresh: beside one that is not,
+ * a region on time is plain.
+ */
+export function wordsForAll(
+  answers: readonly RegionAnswer<RegionOverview>[],
+  stale: boolean,
+): { region: Region; words: VerdictWords }[] {
+  const lines = answers.map((answer) => ({ region: answer.region, words: wordsFor(answer, stale) }));
+  if (lines.every(({ words }) => words.tone === "ok")) return lines;
+  return lines.map(({ region, words }) => ({
+    region,
+    words: words.tone === "ok" ? { ...words, tone: "neutral" } : words,
+  }));
+}
+
 function mainOf(region: RegionOverview, asOf: string): string {
   const { verdict, due } = region;
   const { oldestMs, targetMs } = verdict.firstAttempt;
@@ -86,11 +104,16 @@ function asideOf(region: RegionOverview, asOf: string): string {
   return parts.join(" ");
 }
 
+const CAUSES: Partial<Record<TenantState, string>> = {
+  rate_limited: ", rate-limited by its own endpoint",
+  circuit_open: ", its own endpoint does not answer",
+};
+
 /** Who it is and, where its own endpoint is the cause, that; tenants come ranked by their worst lag. */
 function worstTenant(region: RegionOverview): string {
   const worst = region.tenants[0];
   if (worst === undefined) return "";
-  const cause = worst.state === "rate_limited" ? ", rate-limited by its own endpoint" : "";
+  const cause = CAUSES[worst.state] ?? "";
   return `, worst ${worst.name}${cause}`;
 }
 

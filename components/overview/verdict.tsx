@@ -5,7 +5,7 @@ import { Skeleton } from "#components/ui/skeleton.tsx";
 import { ToneIcon, toneText } from "#components/ui/status.tsx";
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
-import { type VerdictWords, wordsFor } from "./verdict-words.ts";
+import { type VerdictWords, wordsForAll } from "./verdict-words.ts";
 
 const URGENCY: Record<VerdictWords["tone"], number> = {
   danger: 0,
@@ -24,9 +24,7 @@ export interface VerdictProps {
 
 /** Sentences at the size of a headline. */
 export function Verdict({ answers, stale }: VerdictProps) {
-  const lines = answers
-    .map((answer) => ({ region: answer.region, words: wordsFor(answer, stale) }))
-    .sort((a, b) => URGENCY[a.words.tone] - URGENCY[b.words.tone]);
+  const lines = wordsForAll(answers, stale).sort((a, b) => URGENCY[a.words.tone] - URGENCY[b.words.tone]);
   return (
     <ul aria-label="Verdict by region" className="grid gap-2">
       {lines.map(({ region, words }) => (

@@ -1,7 +1,6 @@
 "use client";
-/** Reads the list of deliveries, one delivery, the dead letters, and the names that filters offer. */
+/** Reads the list of deliveries, one delivery, and the names that filters offer. */
 import type { UseQueryResult } from "@tanstack/react-query";
-import type { DeadLetterPage } from "#db/console/list-dead-letters.ts";
 import type { DeliveryPage } from "#db/console/list-deliveries.ts";
 import type { Scope } from "#db/console/list-scope.ts";
 import type { DeliveryAnswer } from "#db/console/read-delivery.ts";
@@ -17,9 +16,9 @@ export function useDeliveries(filters: Filters): UseQueryResult<RegionAnswer<Del
   return useLive<RegionAnswer<DeliveryPage>>(`/api/v1/deliveries?${toQuery(filters)}`);
 }
 
-/** One page of a region's dead letters. */
-export function useDeadLetters(filters: Filters): UseQueryResult<RegionAnswer<DeadLetterPage>, Error> {
-  return useLive<RegionAnswer<DeadLetterPage>>(`/api/v1/dead-letters?${toQuery(filters)}`);
+/** The path of the export with the filters of a list: everything that matches, not one page. */
+export function exportPath({ cursor: _cursor, limit: _limit, ...filters }: Filters): string {
+  return `/api/v1/deliveries/export?${toQuery(filters)}`;
 }
 
 /** One delivery by its public id. */

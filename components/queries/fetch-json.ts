@@ -3,6 +3,8 @@
  * and a missing answer into another; it never invents a value.
  */
 
+import { noteServerDate } from "./server-clock.ts";
+
 /** RFC 9457 problem as the API sends it. */
 export interface Problem {
   title: string;
@@ -33,15 +35,30 @@ export class UnreachableError extends Error {
  * @throws ProblemError when the API refuses, UnreachableError when no answer came.
  */
 export async function fetchJson<T>(path: string, signal: AbortSignal): Promise<T> {
+  return JSON.parse(await fetchText(path, signal)) as T;
+}
+
+/**
+ * Reads one resource as it was sent, for showing: read into values a large number would lose digits.
+ * @throws ProblemError, UnreachableError as fetchJson
+ */
+export async function fetchText(path: string, signal: AbortSignal): Promise<string> {
   const response = await request(path, signal);
   const text = await response.text();
-  if (response.ok) return JSON.parse(text) as T;
+  if (response.ok) return text;
   throw new ProblemError(readProblem(text, response));
 }
 
 async function request(path: string, signal: AbortSignal): Promise<Response> {
+  const sentMs = Date.now();
   try {
-    return await fetch(path, { signal, headers: { accept: "application/json" }, cache: "no-store" });
+    const response = await fetch(path, {
+      signal,
+      headers: { accept: "application/json" },
+      cache: "no-store",
+    });
+    noteServerDate(response.headers.get("date"), sentMs, Date.now());
+    return response;
   } catch (error) {
     if (signal.aborted) throw error;
     throw new UnreachableError("The console did not answer.");

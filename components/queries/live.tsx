@@ -11,20 +11,34 @@ import {
   type UseQueryResult,
   useQuery,
 } from "@tanstack/react-query";
-import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
+import { setPreference, usePreference } from "#components/ui/preferences.ts";
 import { fetchJson, ProblemError } from "./fetch-json.ts";
+import { POLL_MS, type Refresh, type RefreshChoice, refreshOf } from "./refresh.ts";
 
-/** How often a page reads again. */
-export const POLL_MS = 5_000;
-/** Answers older than this are called stale. */
-export const STALE_AFTER_MS = 3 * POLL_MS;
+export { POLL_MS };
+/** Answers of a live page that are older than this are called stale. */
+export const STALE_AFTER_MS = refreshOf("live").staleAfterMs;
 
 interface Live {
+  /** True when nothing polls: paused for now, or switched off in the menu. */
   paused: boolean;
-  setPaused: (paused: boolean) => void;
+  refresh: Refresh;
+  /** Pauses, or resumes and reads at once. Resuming what was switched off makes it live. */
+  toggle: () => void;
+  /** Chooses how often pages read; kept in this browser. */
+  choose: (choice: RefreshChoice) => void;
+  /** Reads everything on the page once. */
+  readNow: () => void;
 }
 
-const LiveContext = createContext<Live>({ paused: false, setPaused: () => {} });
+const LiveContext = createContext<Live>({
+  paused: false,
+  refresh: refreshOf("live"),
+  toggle: () => {},
+  choose: () => {},
+  readNow: () => {},
+});
 
 /** Holds the query cache and whether live updates are paused. */
 export function LiveProvider({ children }: { children: ReactNode }) {
@@ -35,12 +49,38 @@ export function LiveProvider({ children }: { children: ReactNode }) {
         queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
       }),
   );
-  const [paused, setPaused] = useState(false);
-  const live = useMemo(() => ({ paused, setPaused }), [paused]);
+  const live = useLiveState(client);
   return (
     <QueryClientProvider client={client}>
       <LiveContext value={live}>{children}</LiveContext>
     </QueryClientProvider>
+  );
+}
+
+function useLiveState(client: QueryClient): Live {
+  const choice = usePreference("refresh");
+  const refresh = useMemo(() => refreshOf(choice), [choice]);
+  const [pausedNow, setPausedNow] = useState(false);
+  const off = refresh.choice === "off";
+  const paused = pausedNow || off;
+  const readNow = useCallback(() => void client.refetchQueries({ type: "active" }), [client]);
+  return useMemo(
+    () => ({
+      paused,
+      refresh,
+      readNow,
+      toggle: () => {
+        if (paused) readNow();
+        if (off) setPreference("refresh", "live");
+        setPausedNow(!paused);
+      },
+      choose: (next) => {
+        if (paused && next !== "off") readNow();
+        setPreference("refresh", next);
+        setPausedNow(false);
+      },
+    }),
+    [paused, refresh, readNow, off],
   );
 }
 
@@ -52,7 +92,7 @@ function leaveWhenSignedOut(error: Error): void {
   window.location.assign(`/login?${query}`);
 }
 
-/** Whether live updates are paused, and the switch. */
+/** Whether and how often pages read, and the switches. */
 export function useLiveSwitch(): Live {
   return useContext(LiveContext);
 }
@@ -62,25 +102,26 @@ export function useLiveSwitch(): Live {
  * Old data stays while a new filter loads (`isPlaceholderData`) and when a read fails.
  */
 export function useLive<T>(path: string, enabled = true): UseQueryResult<T, Error> {
-  const { paused } = useLiveSwitch();
+  const { paused, refresh } = useLiveSwitch();
   return useQuery<T, Error>({
     queryKey: ["live", path],
     queryFn: ({ signal }) => fetchJson<T>(path, signal),
     enabled,
     meta: { live: true },
     placeholderData: keepPreviousData,
-    refetchInterval: paused ? false : POLL_MS,
-    refetchOnWindowFocus: !paused,
+    refetchInterval: paused ? false : refresh.intervalMs,
+    refetchOnWindowFocus: !paused && refresh.onFocus,
     refetchOnReconnect: !paused,
     staleTime: POLL_MS / 2,
   });
 }
 
 /** Reads one API path when it is first needed and keeps the answer; for names, not for numbers. */
-export function useOnce<T>(path: string): UseQueryResult<T, Error> {
+export function useOnce<T>(path: string, enabled = true): UseQueryResult<T, Error> {
   return useQuery<T, Error>({
     queryKey: ["once", path],
     queryFn: ({ signal }) => fetchJson<T>(path, signal),
+    enabled,
     staleTime: 60_000,
   });
 }

@@ -1,11 +1,13 @@
 "use client";
 /** Says how fresh the page is, and pauses or resumes live updates. */
-import { useQueryClient } from "@tanstack/react-query";
 import { Pause, Play, RotateCw } from "lucide-react";
-import { POLL_MS, useLiveSwitch } from "#components/queries/live.tsx";
+import { useLiveSwitch } from "#components/queries/live.tsx";
+import { type Refresh, refreshWords } from "#components/queries/refresh.ts";
 import { Button, IconButton } from "#components/ui/button.tsx";
 import { cx } from "#components/ui/cx.ts";
+import { usePreference } from "#components/ui/preferences.ts";
 import { type Freshness, useFreshness } from "./freshness.ts";
+import { RefreshMenu } from "./refresh-menu.tsx";
 
 const DOTS: Record<Freshness["kind"], string> = {
   loading: "border border-line-strong",
@@ -16,14 +18,14 @@ const DOTS: Record<Freshness["kind"], string> = {
   offline: "bg-danger-mark",
 };
 
-function words(freshness: Freshness): string {
+function words(freshness: Freshness, refresh: Refresh): string {
   switch (freshness.kind) {
     case "loading":
       return "Reading";
     case "failed":
       return "Not read";
     case "live":
-      return `Live ${POLL_MS / 1_000} s`;
+      return refreshWords(refresh);
     case "paused":
       return `Paused ${freshness.ageSeconds} s`;
     case "stale":
@@ -36,27 +38,22 @@ function words(freshness: Freshness): string {
 /** The pill is a switch: pressed means paused. A paused or stale page can be read once by hand. */
 export function FreshnessPill() {
   const freshness = useFreshness();
-  const { paused, setPaused } = useLiveSwitch();
-  const client = useQueryClient();
+  const { paused, refresh, toggle, readNow } = useLiveSwitch();
+  const calm = usePreference("calm") === "on";
+  const said = words(freshness, refresh);
   const Icon = paused ? Play : Pause;
   const behind = freshness.kind === "paused" || freshness.kind === "stale" || freshness.kind === "offline";
-
-  function toggle() {
-    if (paused) void client.refetchQueries({ type: "active" });
-    setPaused(!paused);
-  }
-
   return (
     <span className="inline-flex items-center gap-1">
       {behind ? (
-        <IconButton label="Read once now" onClick={() => void client.refetchQueries({ type: "active" })}>
+        <IconButton label="Read once now" onClick={readNow}>
           <RotateCw aria-hidden="true" className="size-3.5" />
         </IconButton>
       ) : null}
       <Button
         onClick={toggle}
         pressed={paused}
-        label={`${words(freshness)}. ${paused ? "Resume" : "Pause"} live updates`}
+        label={`${said}. ${paused ? "Resume" : "Pause"} live updates`}
         size="pill"
       >
         <span
@@ -64,7 +61,7 @@ export function FreshnessPill() {
           className={cx(
             "size-2 rounded-full",
             DOTS[freshness.kind],
-            freshness.kind === "live" && "animate-live",
+            freshness.kind === "live" && !calm && "animate-live",
           )}
         />
         <span
@@ -73,10 +70,13 @@ export function FreshnessPill() {
             (freshness.kind === "offline" || freshness.kind === "failed") && "text-danger",
           )}
         >
-          {words(freshness)}
+          {said}
         </span>
         <Icon aria-hidden="true" className="size-3 text-faint" />
       </Button>
+      <span className="contents max-sm:hidden">
+        <RefreshMenu />
+      </span>
     </span>
   );
 }

@@ -27,6 +27,12 @@ describe("judge", () => {
     expect(judge([fresh, old], false, NOW_MS)).toEqual({ kind: "stale", ageSeconds: 48 });
   });
 
+  test("a page that reads every minute is not stale after twenty seconds", () => {
+    const slow = { dataUpdatedAt: NOW_MS - 20_000, error: null };
+    expect(judge([slow], false, NOW_MS)).toMatchObject({ kind: "stale" });
+    expect(judge([slow], false, NOW_MS, 180_000)).toEqual({ kind: "live" });
+  });
+
   test("paused says how old the oldest panel is", () => {
     expect(judge([fresh, old], true, NOW_MS)).toEqual({ kind: "paused", ageSeconds: 48 });
   });

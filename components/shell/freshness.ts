@@ -21,7 +21,8 @@ const TICK_MS = 1_000;
 /** Looks at the active live queries once a second and whenever one of them changes. */
 export function useFreshness(): Freshness {
   const client = useQueryClient();
-  const { paused } = useLiveSwitch();
+  const { paused, refresh } = useLiveSwitch();
+  const { staleAfterMs } = refresh;
   const [freshness, setFreshness] = useState<Freshness>({ kind: "loading" });
 
   useEffect(() => {
@@ -32,6 +33,7 @@ export function useFreshness(): Freshness {
         active.map((query) => query.state),
         paused,
         Date.now(),
+        staleAfterMs,
       );
       setFreshness((before) => (same(before, next) ? before : next));
     };
@@ -42,7 +44,7 @@ export function useFreshness(): Freshness {
       unsubscribe();
       clearInterval(timer);
     };
-  }, [client, paused]);
+  }, [client, paused, staleAfterMs]);
 
   return freshness;
 }
@@ -52,8 +54,13 @@ interface QueryAge {
   error: unknown;
 }
 
-/** The verdict over all active panels at `nowMs`. */
-export function judge(queries: readonly QueryAge[], paused: boolean, nowMs: number): Freshness {
+/** The verdict over all active panels at `nowMs`; an answer older than `staleAfterMs` is stale. */
+export function judge(
+  queries: readonly QueryAge[],
+  paused: boolean,
+  nowMs: number,
+  staleAfterMs = STALE_AFTER_MS,
+): Freshness {
   if (queries.length === 0) return { kind: "loading" };
   if (!onlineManager.isOnline() || queries.some((query) => query.error instanceof UnreachableError)) {
     return { kind: "offline" };
@@ -64,7 +71,7 @@ export function judge(queries: readonly QueryAge[], paused: boolean, nowMs: numb
   const oldestMs = Math.min(...answered.map((query) => query.dataUpdatedAt));
   const ageSeconds = Math.max(0, Math.floor((nowMs - oldestMs) / 1_000));
   if (paused) return { kind: "paused", ageSeconds };
-  return nowMs - oldestMs > STALE_AFTER_MS ? { kind: "stale", ageSeconds } : { kind: "live" };
+  return nowMs - oldestMs > staleAfterMs ? { kind: "stale", ageSeconds } : { kind: "live" };
 }
 
 function same(a: Freshness, b: Freshness): boolean {

@@ -1,51 +1,90 @@
 "use client";
 /** The pages that exist, as links; the rail and the sheet of small screens show the same list. */
-import { Gauge, MailX, Send } from "lucide-react";
+import { Info, Keyboard } from "lucide-react";
 import Link from "next/link";
 import { usePathname, useSearchParams } from "next/navigation";
 import { cx } from "#components/ui/cx.ts";
+import { isCurrent, NAV_PAGES, type NavPage, regionSuffix } from "./nav-pages.ts";
+import { useShell } from "./shell-context.ts";
 
-const PAGES = [
-  { href: "/", label: "Overview", icon: Gauge },
-  { href: "/deliveries", label: "Deliveries", icon: Send },
-  { href: "/dead-letters", label: "Dead letters", icon: MailX },
-] as const;
-
-function isCurrent(href: string, pathname: string): boolean {
-  return href === "/" ? pathname === "/" : pathname === href || pathname.startsWith(`${href}/`);
-}
-
-/** Keeps the region while moving between pages, because it is the one filter that all of them share. */
+/** Keeps the region while moving between pages. */
 export function NavLinks({ onNavigate }: { onNavigate?: () => void }) {
   const pathname = usePathname();
-  const region = useSearchParams().get("region");
-  const suffix = region === "us" || region === "eu" ? `?region=${region}` : "";
+  const suffix = regionSuffix(useSearchParams().get("region"));
   return (
     <ul className="grid gap-0.5">
-      {PAGES.map(({ href, label, icon: Icon }) => {
-        const current = isCurrent(href, pathname);
-        return (
-          <li key={href}>
-            <Link
-              href={`${href}${suffix}`}
-              prefetch={false}
-              onClick={onNavigate}
-              aria-current={current ? "page" : undefined}
-              className={cx(
-                "flex h-8 items-center gap-2.5 rounded-md px-2.5 transition-colors duration-100 max-md:h-11",
-                current ? "bg-hover font-medium text-fg" : "text-muted hover:bg-hover hover:text-fg",
-              )}
-            >
-              <Icon
-                aria-hidden="true"
-                className={cx("size-4 shrink-0", current ? "text-accent" : "text-faint")}
-                strokeWidth={1.75}
-              />
-              {label}
-            </Link>
-          </li>
-        );
-      })}
+      {NAV_PAGES.map((page) => (
+        <NavLink
+          key={page.href}
+          page={page}
+          href={page.href === "/settings" ? page.href : `${page.href}${suffix}`}
+          current={isCurrent(page.href, pathname)}
+          onNavigate={onNavigate}
+        />
+      ))}
     </ul>
+  );
+}
+
+/** Help stands in the same place on every page: at the foot of the rail. */
+export function NavFoot({ onNavigate }: { onNavigate?: () => void }) {
+  const pathname = usePathname();
+  const { openHelp } = useShell();
+  return (
+    <ul className="grid gap-0.5 border-line border-t pt-3">
+      <li>
+        <button
+          type="button"
+          onClick={() => {
+            onNavigate?.();
+            openHelp();
+          }}
+          className={cx(ENTRY, QUIET, "w-full")}
+        >
+          <Keyboard aria-hidden="true" className="size-4 shrink-0 text-faint" strokeWidth={1.75} />
+          Keyboard
+          <kbd className="ml-auto rounded-sm border border-line-strong px-1 font-mono text-axis text-faint">
+            ?
+          </kbd>
+        </button>
+      </li>
+      <NavLink
+        page={{ href: "/about", label: "About", icon: Info }}
+        href="/about"
+        current={pathname === "/about"}
+        onNavigate={onNavigate}
+      />
+    </ul>
+  );
+}
+
+const ENTRY = "flex h-8 items-center gap-2.5 rounded-md px-2.5 transition-colors duration-100 max-md:h-11";
+const QUIET = "text-muted hover:bg-hover hover:text-fg";
+
+interface NavLinkProps {
+  page: NavPage;
+  href: string;
+  current: boolean;
+  onNavigate: (() => void) | undefined;
+}
+
+function NavLink({ page: { label, icon: Icon }, href, current, onNavigate }: NavLinkProps) {
+  return (
+    <li>
+      <Link
+        href={href}
+        prefetch={false}
+        onClick={onNavigate}
+        aria-current={current ? "page" : undefined}
+        className={cx(ENTRY, current ? "bg-hover font-medium text-fg" : QUIET)}
+      >
+        <Icon
+          aria-hidden="true"
+          className={cx("size-4 shrink-0", current ? "text-accent" : "text-faint")}
+          strokeWidth={1.75}
+        />
+        {label}
+      </Link>
+    </li>
   );
 }

@@ -4,6 +4,7 @@ import { ThemeProvider } from "next-themes";
 import { NuqsAdapter } from "nuqs/adapters/next/app";
 import type { ReactNode } from "react";
 import { LiveProvider } from "#components/queries/live.tsx";
+import { ToastProvider } from "#components/ui/toast.tsx";
 
 /**
  * No boundary stands around the page: it would begin the answer before the page knows whether it is a redirect or a 404.
@@ -19,7 +20,9 @@ export function Providers({ nonce, children }: { nonce: string; children: ReactN
       nonce={nonce}
     >
       <NuqsAdapter>
-        <LiveProvider>{children}</LiveProvider>
+        <LiveProvider>
+          <ToastProvider>{children}</ToastProvider>
+        </LiveProvider>
       </NuqsAdapter>
     </ThemeProvider>
   );

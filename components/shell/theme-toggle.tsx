@@ -4,8 +4,8 @@ import { Monitor, Moon, Sun } from "lucide-react";
 import { useTheme } from "next-themes";
 import { useSyncExternalStore } from "react";
 import { IconButton } from "#components/ui/button.tsx";
+import { nextTheme } from "./next-theme.ts";
 
-const ORDER = ["system", "light", "dark"] as const;
 const ICONS = { system: Monitor, light: Sun, dark: Moon };
 const never = () => () => {};
 
@@ -19,7 +19,7 @@ export function ThemeToggle() {
     () => false,
   );
   const current = mounted && (theme === "light" || theme === "dark") ? theme : "system";
-  const next = ORDER[(ORDER.indexOf(current) + 1) % ORDER.length] ?? "system";
+  const next = nextTheme(current);
   const Icon = ICONS[current];
   return (
     <IconButton label={`Theme: ${current}. Change to ${next}`} onClick={() => setTheme(next)}>

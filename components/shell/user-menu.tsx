@@ -1,9 +1,11 @@
 "use client";
 /** Who is signed in and as what, and the way out. */
 import { CircleUser, LogOut } from "lucide-react";
+import Link from "next/link";
 import { useId, useState } from "react";
 import { postJson } from "#components/queries/post-json.ts";
 import { Button } from "#components/ui/button.tsx";
+import { RefreshSelect } from "./refresh-menu.tsx";
 import { grantWords, useSignedIn } from "./signed-in.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 import { ZoneToggle } from "./zone-toggle.tsx";
@@ -42,7 +44,18 @@ export function UserMenu() {
           <ZoneToggle />
           <ThemeToggle />
         </p>
-        <SignOutButton className="mt-4 w-full" />
+        <p className="mt-2 flex items-center gap-2 sm:hidden">
+          <span className="mr-auto text-muted text-table">Refresh</span>
+          <RefreshSelect className="max-w-44" />
+        </p>
+        <Link
+          href="/settings"
+          prefetch={false}
+          className="mt-3 flex min-h-8 items-center border-line border-t pt-3 text-accent text-table underline-offset-4 hover:underline max-md:min-h-11"
+        >
+          Settings
+        </Link>
+        <SignOutButton className="mt-3 w-full" />
       </div>
     </>
   );

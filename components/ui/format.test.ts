@@ -7,6 +7,8 @@ import {
   formatCount,
   formatExact,
   formatInstant,
+  isRepeated,
+  isTimeZone,
   plural,
   zoneName,
 } from "./format.ts";
@@ -25,6 +27,27 @@ describe("times", () => {
 
   test("midnight is 00, not 24", () => {
     expect(formatClock("2026-03-09T00:00:00.000Z", "utc")).toBe("00:00:00");
+  });
+
+  test("any IANA zone can be shown, on either clock", () => {
+    expect(formatInstant(ISO, "Asia/Kolkata")).toBe("10 Mar 04:35:07");
+    expect(zoneName("Asia/Kolkata", ISO)).toBe("GMT+5:30");
+    expect(formatClock(ISO, "utc 12h")).toBe("11:05:07 pm");
+    expect(formatExact(ISO, "Asia/Kolkata 12h")).toBe("10 Mar 2026 04:35:07.042 am");
+    expect([isTimeZone("Asia/Kolkata"), isTimeZone("Mars/Olympus"), isTimeZone("")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test("a clock time that a zone has twice is known as such, and no other", () => {
+    const twice = ["2026-10-25T00:30:00.000Z", "2026-10-25T01:30:00.000Z"];
+    expect(twice.map((iso) => isRepeated(iso, "Europe/London"))).toEqual([true, true]);
+    expect(twice.map((iso) => zoneName("Europe/London", iso))).toEqual(["BST", "GMT"]);
+    expect(twice.map((iso) => isRepeated(iso, "utc"))).toEqual([false, false]);
+    expect(isRepeated("2026-10-25T02:30:00.000Z", "Europe/London")).toBe(false);
+    expect(isRepeated("2026-04-04T15:15:00.000Z", "Australia/Lord_Howe")).toBe(true);
   });
 
   test("a moment is told against the time of the answer, never against the browser's clock", () => {

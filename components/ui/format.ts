@@ -6,8 +6,11 @@
 const LOCALE = "en-GB";
 const counts = new Intl.NumberFormat(LOCALE);
 
-/** The zones a page can show. Everything is stored and sent in UTC. */
-export type Zone = "utc" | "local";
+/**
+ * How a page tells moments: "utc", "local" (the browser's zone) or an IANA zone such as "Asia/Kolkata"; " 12h" after it asks
+ * for the 12-hour clock. Everything is stored and sent in UTC.
+ */
+export type Zone = string;
 
 /** 12345 -> "12,345". */
 export function formatCount(value: number): string {
@@ -28,42 +31,87 @@ export function plural(count: number, one: string, many: string = `${one}s`): st
 
 /** "14:03:22" in the given zone. */
 export function formatClock(iso: string, zone: Zone): string {
-  const { hour, minute, second } = parts(iso, zone);
-  return `${hour}:${minute}:${second}`;
+  const { hour, minute, second, dayPeriod } = parts(iso, zone);
+  return `${hour}:${minute}:${second}${half(dayPeriod)}`;
 }
 
 /** "30 Nov 14:03:22" in the given zone. */
 export function formatInstant(iso: string, zone: Zone): string {
-  const { day, month, hour, minute, second } = parts(iso, zone);
-  return `${day} ${month} ${hour}:${minute}:${second}`;
+  const { day, month } = parts(iso, zone);
+  return `${day} ${month} ${formatClock(iso, zone)}`;
 }
 
 /** "30 Nov 2026 14:03:22.120" in the given zone. */
 export function formatExact(iso: string, zone: Zone): string {
-  const { day, month, year, hour, minute, second } = parts(iso, zone);
+  const { day, month, year, hour, minute, second, dayPeriod } = parts(iso, zone);
   const milliseconds = String(new Date(iso).getUTCMilliseconds()).padStart(3, "0");
-  return `${day} ${month} ${year} ${hour}:${minute}:${second}.${milliseconds}`;
+  return `${day} ${month} ${year} ${hour}:${minute}:${second}.${milliseconds}${half(dayPeriod)}`;
 }
 
-/** "UTC", or the short name of the browser's zone at that moment ("GMT+5:30"). */
+/** "UTC", or the short name of the zone at that moment ("GMT+5:30"). */
 export function zoneName(zone: Zone, iso: string): string {
-  return zone === "utc" ? "UTC" : parts(iso, zone).timeZoneName;
+  return nameOf(zone) === "utc" ? "UTC" : parts(iso, zone).timeZoneName;
 }
 
-function parts(iso: string, zone: Zone): Record<string, string> & { timeZoneName: string } {
+/** True for the clock times that a zone has twice, in the night in which its clocks go back. */
+export function isRepeated(iso: string, zone: Zone): boolean {
+  if (nameOf(zone) === "utc") return false;
+  const clock = formatInstant(iso, zone);
+  const ms = Date.parse(iso);
+  return REPEAT_STEPS_MS.some((step) => formatInstant(new Date(ms + step).toISOString(), zone) === clock);
+}
+
+/** True when this browser knows an IANA zone of that name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return (
+      name !== "" && new Intl.DateTimeFormat(LOCALE, { timeZone: name }).resolvedOptions().timeZone !== ""
+    );
+  } catch {
+    return false;
+  }
+}
+
+const HOUR_MS = 60 * 60 * 1_000;
+/** Clocks go back by an hour, on Lord Howe Island by half of one. */
+const REPEAT_STEPS_MS = [-HOUR_MS, -HOUR_MS / 2, HOUR_MS / 2, HOUR_MS];
+const MAX_FORMATS = 50;
+/** Making a format costs more than ten uses of it, and a table of moments needs hundreds. */
+const formats = new Map<Zone, Intl.DateTimeFormat>();
+
+function nameOf(zone: Zone): string {
+  return zone.split(" ", 1)[0] ?? zone;
+}
+
+function half(dayPeriod: string | undefined): string {
+  return dayPeriod === undefined ? "" : ` ${dayPeriod}`;
+}
+
+function formatOf(zone: Zone): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const name = nameOf(zone);
   const format = new Intl.DateTimeFormat(LOCALE, {
-    timeZone: zone === "utc" ? "UTC" : undefined,
+    timeZone: name === "utc" ? "UTC" : name === "local" ? undefined : name,
     day: "2-digit",
     month: "short",
     year: "numeric",
     hour: "2-digit",
     minute: "2-digit",
     second: "2-digit",
-    hourCycle: "h23",
+    hourCycle: zone.endsWith(" 12h") ? "h12" : "h23",
     timeZoneName: "short",
   });
+  if (formats.size >= MAX_FORMATS) formats.clear();
+  formats.set(zone, format);
+  return format;
+}
+
+function parts(iso: string, zone: Zone): Record<string, string> & { timeZoneName: string } {
   const named = Object.fromEntries(
-    format.formatToParts(new Date(iso)).map((part) => [part.type, part.value]),
+    formatOf(zone)
+      .formatToParts(new Date(iso))
+      .map((part) => [part.type, part.value]),
   );
   return { timeZoneName: "UTC", ...named };
 }

@@ -2,6 +2,7 @@
 /** The frame of a paged list: what waits, the table or what stands in its place, and the way to the next page. */
 import { ChevronRight, ChevronsLeft } from "lucide-react";
 import type { ReactNode } from "react";
+import { useListKeys } from "#components/shell/use-list-keys.ts";
 import { Button } from "./button.tsx";
 import { formatCount } from "./format.ts";
 import { Panel } from "./panel.tsx";
@@ -31,6 +32,7 @@ export function ListPanel({
   onFirst,
   children,
 }: ListPanelProps) {
+  useListKeys({ onNext, onPrevious: onFirst, onReload: added > 0 ? onShowAdded : null });
   return (
     <Panel
       flush

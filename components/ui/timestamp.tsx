@@ -1,8 +1,8 @@
 "use client";
 /** An instant as `<time>`, in the chosen zone, with the other zone and the milliseconds on hover and focus. */
-import { formatClock, formatExact, formatInstant, zoneName } from "./format.ts";
+import { formatClock, formatExact, formatInstant, isRepeated, zoneName } from "./format.ts";
 import { Tooltip } from "./tooltip.tsx";
-import { useZone } from "./zone.tsx";
+import { useOwnZone, useZone } from "./zone.tsx";
 
 export interface TimestampProps {
   /** UTC, ISO 8601. */
@@ -20,11 +20,12 @@ const FORMS = { instant: formatInstant, clock: formatClock, exact: formatExact }
 /** Never a relative text alone: those stand beside it. */
 export function Timestamp({ iso, form = "instant", named = false, plain = false }: TimestampProps) {
   const zone = useZone();
+  const own = useOwnZone();
   const text = FORMS[form](iso, zone);
   const time = (
     <time dateTime={iso}>
       {text}
-      {named ? ` ${zoneName(zone, iso)}` : ""}
+      {named || isRepeated(iso, zone) ? ` ${zoneName(zone, iso)}` : ""}
     </time>
   );
   if (plain) return time;
@@ -34,7 +35,7 @@ export function Timestamp({ iso, form = "instant", named = false, plain = false 
         <span className="grid gap-0.5">
           <span>{formatExact(iso, "utc")} UTC</span>
           <span>
-            {formatExact(iso, "local")} {zoneName("local", iso)}
+            {formatExact(iso, own)} {zoneName(own, iso)}
           </span>
         </span>
       }

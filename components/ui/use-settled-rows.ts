@@ -1,9 +1,11 @@
 "use client";
 /**
- * Keeps the rows of a polled table where they are while a person points at them or has the focus among them.
+ * Keeps the rows of a polled table where they are while a person points at them, has the focus among them, or has
+ * selected or opened one (`pinned`).
  * Values of shown rows go on changing; new rows and a new order wait until they are asked for or the person leaves.
  */
 import { type FocusEvent, useState } from "react";
+import { usePreference } from "./preferences.ts";
 
 export interface SettledRows<T> {
   rows: T[];
@@ -30,16 +32,20 @@ interface Frozen<T> {
 /**
  * @param keyOf stable and unique
  * @param scope what the rows answer; another question is never held back by the rows of the one before
+ * @param pinned holds the rows whatever the pointer and the focus do
  */
 export function useSettledRows<T>(
   latest: readonly T[],
   keyOf: (row: T) => string,
   scope: string,
+  pinned = false,
 ): SettledRows<T> {
   const [pointed, setPointed] = useState(false);
   const [focused, setFocused] = useState(false);
   const [stored, setStored] = useState<Frozen<T> | null>(null);
-  const held = pointed || focused;
+  // A person may want it so everywhere and always.
+  const calm = usePreference("calm") === "on";
+  const held = pointed || focused || pinned || calm;
   const fits = stored !== null && stored.scope === scope && stored.rows.length > 0;
   // Rows are kept from the moment in which there are some: a pointer that came first must not keep the table empty.
   if (held && !fits && latest.length > 0) setStored({ scope, rows: latest });

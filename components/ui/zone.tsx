@@ -1,42 +1,28 @@
 "use client";
 /**
- * Which time zone this browser shows. The server always writes UTC; the choice is read after hydration,
+ * Which time zone and clock this browser shows. The server always writes UTC; the choice is read after hydration,
  * so that the first paint is the same on both sides.
  */
-import { useSyncExternalStore } from "react";
 import type { Zone } from "./format.ts";
+import { setPreference, usePreference } from "./preferences.ts";
 
-const STORAGE_KEY = "sluice.zone";
-const CHANGE_EVENT = "sluice:zone";
-
-function subscribe(onChange: () => void): () => void {
-  window.addEventListener(CHANGE_EVENT, onChange);
-  window.addEventListener("storage", onChange);
-  return () => {
-    window.removeEventListener(CHANGE_EVENT, onChange);
-    window.removeEventListener("storage", onChange);
-  };
-}
-
-function readZone(): Zone {
-  try {
-    return window.localStorage.getItem(STORAGE_KEY) === "local" ? "local" : "utc";
-  } catch {
-    return "utc";
-  }
-}
-
-/** The zone in force: UTC until a person chooses the browser's. */
+/** The zone in force, with the clock that it is told by: UTC until a person chooses otherwise. */
 export function useZone(): Zone {
-  return useSyncExternalStore(subscribe, readZone, () => "utc");
+  const zone = usePreference("zone");
+  const own = useOwnZone();
+  const clock = usePreference("clock");
+  if (zone === "local") return own;
+  return clock === "12h" ? "utc 12h" : "utc";
 }
 
-/** Remembers the choice in this browser. */
-export function setZone(zone: Zone): void {
-  try {
-    window.localStorage.setItem(STORAGE_KEY, zone);
-  } catch {
-    // A browser that stores nothing keeps UTC.
-  }
-  window.dispatchEvent(new Event(CHANGE_EVENT));
+/** The zone that stands beside UTC: the browser's, or the one that a person named. */
+export function useOwnZone(): Zone {
+  const own = usePreference("ownZone");
+  const clock = usePreference("clock");
+  return clock === "12h" ? `${own} 12h` : own;
+}
+
+/** Remembers the choice in this browser. "local" is the zone that stands beside UTC. */
+export function setZone(zone: "utc" | "local"): void {
+  setPreference("zone", zone);
 }

@@ -6,9 +6,9 @@ import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 import { listDeadLetters } from "./list-dead-letters.ts";
 import { listDeliveries } from "./list-deliveries.ts";
 import { listScope } from "./list-scope.ts";
-import { readAgeSeries } from "./read-age-series.ts";
 import { readDelivery } from "./read-delivery.ts";
 import { readOverview } from "./read-overview.ts";
+import { readSeries } from "./read-series.ts";
 import { pointConsoleAt, releaseConsole } from "./test-console.ts";
 import { addDelivery, addDestination, addTenant } from "./test-rows.ts";
 
@@ -115,9 +115,9 @@ it("a series of some tenants is made of their own samples", async () => {
     [mine, foreign],
   );
   const worst = async (access: AccessScope) => {
-    const answer = await readAgeSeries(access, "us", "15m");
+    const answer = await readSeries(access, "us", "15m");
     if (answer.status !== "ok") throw new Error("us did not answer");
-    return Math.max(...answer.data.points.map(({ firstAttemptMs }) => firstAttemptMs ?? 0));
+    return Math.max(...answer.data.samples.map(({ oldestMs }) => oldestMs ?? 0));
   };
   expect(await worst(scope)).toBe(10_000);
   expect(await worst({ us: null })).toBe(900_000);
@@ -129,7 +129,7 @@ it("a region outside the scope is not asked: it does not exist", async () => {
   await expect(listDeliveries(scope, { region: "eu", limit: 10 })).rejects.toEqual(outside);
   await expect(listDeadLetters(scope, { region: "eu", limit: 10 })).rejects.toEqual(outside);
   await expect(listScope(scope, "eu")).rejects.toEqual(outside);
-  await expect(readAgeSeries(scope, "eu", "15m")).rejects.toEqual(outside);
+  await expect(readSeries(scope, "eu", "15m")).rejects.toEqual(outside);
   await expect(readOverview({}, ["us"])).rejects.toEqual(outside);
   expect((await readOverview({})).regions).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** Fault 83: whatever is held on purpose is listed with who or what, when, why and until when. On a real server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AccessScope, EVERYWHERE } from "#domain/permissions.ts";
 import { contextOf, destinationId, REASON, tenantId } from "#tests/support/command-rows/sql.ts";
 import { makeDestination, makeTenant } from "#tests/support/factories.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
@@ -7,7 +8,12 @@ import { disableDestination } from "./commands/disable-destination.ts";
 import { pauseDestination } from "./commands/pause-destination.ts";
 import { pauseTenant } from "./commands/pause-tenant.ts";
 import { stopClaims } from "./commands/stop-claims.ts";
-import { type ActiveControls, listActiveControls, MAX_ACTIVE_CONTROLS } from "./list-active-controls.ts";
+import {
+  type ActiveControls,
+  listActiveControls,
+  MAX_ACTIVE_CONTROLS,
+  readActiveControls,
+} from "./list-active-controls.ts";
 import { pointConsoleAt, releaseConsole } from "./test-console.ts";
 
 let regions: TestRegions;
@@ -21,8 +27,8 @@ afterAll(async () => {
   await regions.drop();
 });
 
-async function active(region: "us" | "eu"): Promise<ActiveControls> {
-  const answer = await listActiveControls(region);
+async function active(region: "us" | "eu", access: AccessScope = EVERYWHERE): Promise<ActiveControls> {
+  const answer = await listActiveControls(access, region);
   if (answer.status !== "ok") throw new Error(answer.detail);
   return answer.data;
 }
@@ -79,6 +85,33 @@ describe("fault 83: what is held on purpose", () => {
       expect(control).toMatchObject({ by: "user:ann", reason: REASON, tenantId: tenantId(tenant) });
       expect(control.until === null).toBe(control.kind === "destination_disabled");
     }
+  });
+
+  it("holds nothing of other tenants under a narrow scope, and of the region only that its claims are stopped", async () => {
+    const { pool } = regions.us;
+    const mine = await makeTenant(pool);
+    const destination = await makeDestination(pool, mine);
+    const before = await active("us", { us: [mine] });
+    expect(before).toMatchObject({ controls: [], pausedTenants: 0, pausedDestinations: 0, nextEnd: null });
+    expect(before.claimsStopped).toEqual({ by: null, reason: null, since: expect.stringMatching(/Z$/) });
+    await pauseDestination(contextOf(regions.us), {
+      destinationId: destinationId(destination),
+      ...change,
+      end: { forMs: 60_000 },
+    });
+    const now = await active("us", { us: [mine] });
+    expect(now.controls.map(({ id }) => id)).toEqual([destinationId(destination)]);
+    expect(now).toMatchObject({
+      pausedDestinations: 1,
+      disabledDestinations: 0,
+      nextEnd: now.controls[0]?.until,
+    });
+  });
+
+  it("of regions outside the scope nothing is asked: they do not exist", async () => {
+    const { regions: answers } = await readActiveControls({ eu: null });
+    expect(answers.map(({ region }) => region)).toEqual(["eu"]);
+    await expect(readActiveControls({ eu: null }, ["us"])).rejects.toMatchObject({ code: "not_found" });
   });
 
   it("is bounded, with exact counts", async () => {

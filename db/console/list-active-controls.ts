@@ -1,8 +1,10 @@
 /**
  * Everything that is held back on purpose in a region, with who or what did it, when, why and until when: for banners and
- * badges. A pause or a disabling that nobody is told of must not exist (fault 83). Bounded; the counts are exact.
+ * badges. A pause or a disabling that nobody is told of must not exist (fault 83). Bounded; the counts are exact. What lies
+ * outside of the reader's scope is in no row, no count and no time.
  */
 import { toPublicId } from "#domain/ids.ts";
+import { type AccessScope, regionsOf, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
 
@@ -26,10 +28,10 @@ export interface ActiveControl {
 }
 
 export interface ActiveControls {
-  /** Null while claims are on. */
+  /** Null while claims are on. Who and why are told only to those who see the region as a whole. */
   readonly claimsStopped: {
     readonly by: string | null;
-    readonly reason: string;
+    readonly reason: string | null;
     readonly since: string | null;
   } | null;
   /** Those that end next first; what has no end comes last. */
@@ -41,19 +43,41 @@ export interface ActiveControls {
   readonly nextEnd: string | null;
 }
 
-/** What holds in a region at this moment. A pause whose end has come holds nothing and is not listed. */
-export async function listActiveControls(region: Region): Promise<RegionAnswer<ActiveControls>> {
+export interface ActiveControlsAnswer {
+  regions: RegionAnswer<ActiveControls>[];
+}
+
+/** Asks the given regions, or all in scope. @throws SluiceError `not_found` for a region outside the scope */
+export async function readActiveControls(
+  access: AccessScope,
+  regions?: readonly Region[],
+): Promise<ActiveControlsAnswer> {
+  const asked = regions ?? regionsOf(access);
+  for (const region of asked) tenantsIn(access, region);
+  return { regions: await Promise.all(asked.map((region) => listActiveControls(access, region))) };
+}
+
+/**
+ * What holds in a region at this moment. A pause whose end has come holds nothing and is not listed.
+ * @throws SluiceError `not_found` for a region outside the scope
+ */
+export async function listActiveControls(
+  access: AccessScope,
+  region: Region,
+): Promise<RegionAnswer<ActiveControls>> {
+  const tenantIds = tenantsIn(access, region);
   return readRegion(region, async (sql) => {
     const [control] = await sql<ControlRow>(CLAIMS);
-    const rows = await sql<ActiveRow>(ACTIVE, [MAX_ACTIVE_CONTROLS]);
+    const rows = await sql<ActiveRow>(ACTIVE, [MAX_ACTIVE_CONTROLS, tenantIds]);
+    const whole = tenantIds === null;
     const countOf = (kind: ActiveControl["kind"]) => rows.find((row) => row.kind === kind)?.total ?? 0;
     const ends = rows.flatMap(({ until }) => (until === null ? [] : [until.toISOString()])).sort();
     return {
       claimsStopped:
         control?.draining === true
           ? {
-              by: control.drained_by,
-              reason: control.drain_reason ?? "",
+              by: whole ? control.drained_by : null,
+              reason: whole ? (control.drain_reason ?? "") : null,
               since: control.drained_at?.toISOString() ?? null,
             }
           : null,
@@ -93,14 +117,17 @@ const ACTIVE = `
     SELECT 'tenant_paused' AS kind, t.id, t.name, t.id AS tenant_id, t.slug AS tenant_slug, t.paused_by AS by, t.pause_reason AS reason,
            t.paused_at AS since, t.pause_until AS until
       FROM sluice.tenant t WHERE t.paused_at IS NOT NULL AND t.pause_until > clock_timestamp() AND t.deleted_at IS NULL
+       AND ($2::uuid[] IS NULL OR t.id = ANY ($2))
     UNION ALL
     SELECT 'destination_paused', x.id, x.name, t.id, t.slug, x.paused_by, x.pause_reason, x.paused_at, x.pause_until
       FROM sluice.destination x JOIN sluice.tenant t ON t.id = x.tenant_id
      WHERE x.paused_at IS NOT NULL AND x.pause_until > clock_timestamp() AND x.deleted_at IS NULL AND t.deleted_at IS NULL
+       AND ($2::uuid[] IS NULL OR t.id = ANY ($2))
     UNION ALL
     SELECT 'destination_disabled', x.id, x.name, t.id, t.slug, x.disabled_by, x.disabled_reason, x.disabled_at, NULL
       FROM sluice.destination x JOIN sluice.tenant t ON t.id = x.tenant_id
      WHERE x.disabled_at IS NOT NULL AND x.deleted_at IS NULL AND t.deleted_at IS NULL
+       AND ($2::uuid[] IS NULL OR t.id = ANY ($2))
   ), ranked AS (
     SELECT h.*, row_number() OVER (PARTITION BY h.kind ORDER BY h.until NULLS LAST, h.since DESC, h.id) AS nth,
            count(*) OVER (PARTITION BY h.kind)::integer AS total FROM held h

@@ -7,6 +7,8 @@ import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
+import { type CauseFilter, filterTerms } from "./dead-letter-terms.ts";
+import { latestDeath } from "./list-dead-letter-groups.ts";
 import {
   type DestinationName,
   destinationName,
@@ -15,17 +17,19 @@ import {
   type TenantName,
   tenantName,
 } from "./names.ts";
-import { type RegionAnswer, readRegion } from "./read-region.ts";
+import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 
-const TENANT_ID_SHAPE = /^ten_[0-9a-f]{32}$/;
+export const DEATH_RANGES = { "1h": 3_600, "6h": 21_600, "24h": 86_400, "7d": 604_800 } as const;
+export type DeathRange = keyof typeof DEATH_RANGES;
 
-export interface DeadLetterFilter {
+export interface DeadLetterFilter extends CauseFilter {
   region: Region;
-  /** Slug or `ten_...`. */
-  tenant?: string | undefined;
-  /** `dst_...` */
-  destination?: string | undefined;
-  reason?: DeadReason | undefined;
+  /** `dlg_...`: only entries of this cause. */
+  group?: string | undefined;
+  /** no: only those that can still be replayed. yes: only those that will not be. */
+  marked?: "yes" | "no" | undefined;
+  /** Died within this time before now. */
+  range?: DeathRange | undefined;
   cursor?: string | undefined;
   limit: number;
 }
@@ -33,6 +37,8 @@ export interface DeadLetterFilter {
 export interface DeadLetterRow {
   /** `dlv_...`: a dead letter is the same delivery. */
   id: string;
+  /** `dlg_...`; null for a row that was written without one. */
+  groupId: string | null;
   tenant: TenantName;
   destination: DestinationName;
   eventType: string;
@@ -45,10 +51,21 @@ export interface DeadLetterRow {
   attempts: number;
   failures: number;
   throttles: number;
+  /** Times that it was brought back before it died again. */
+  replays: number;
   cycle: number;
   createdAt: string;
+  firstFailureAt: string | null;
   diedAt: string;
+  /**
+   * kept: its body is there, and stays as long as this entry does: retention keeps the payloads of dead letters. erased: a
+   * person has erased it, a replay would end as payload_erased. missing: there is no row of it.
+   */
+  payload: "kept" | "erased" | "missing";
+  payloadErasedAt: string | null;
   willNotReplay: boolean;
+  willNotReplayReason: string | null;
+  version: number;
 }
 
 export interface DeadLetterPage {
@@ -63,38 +80,48 @@ export async function listDeadLetters(
   access: AccessScope,
   filter: DeadLetterFilter,
 ): Promise<RegionAnswer<DeadLetterPage>> {
-  const tenantIds = tenantsIn(access, filter.region);
-  const { text, values } = pageStatement(filter, tenantIds);
+  const tenants = tenantsIn(access, filter.region);
+  const { text, values } = pageStatement(filter, tenants);
   return readRegion(filter.region, async (sql) => {
     const found = await sql<DeadRow>(text, values);
-    const latest = await sql<{ died_at: Date }>(
-      `SELECT died_at FROM sluice.dead_letter WHERE $1::uuid[] IS NULL OR tenant_id = ANY ($1)
-        ORDER BY died_at DESC, id LIMIT 1`,
-      [tenantIds],
-    );
     const rows = found.slice(0, filter.limit);
     const last = rows.at(-1);
     return {
       rows: rows.map(toRow),
       next: found.length > filter.limit && last ? writeCursor({ id: last.id, at: last.position }) : null,
-      latestDiedAt: latest[0]?.died_at.toISOString() ?? null,
+      latestDiedAt: await latestDeath(sql, tenants),
     };
   });
 }
 
-function pageStatement(
-  filter: DeadLetterFilter,
-  tenantIds: TenantScope,
-): { text: string; values: unknown[] } {
+/** The newest entries of one cause, for its panel. */
+export async function readSampleEntries(
+  sql: Reader,
+  tenants: TenantScope,
+  entry: { region: Region; group: string; limit: number },
+): Promise<DeadLetterRow[]> {
+  const { text, values } = pageStatement(entry, tenants);
+  return (await sql<DeadRow>(text, values)).slice(0, entry.limit).map(toRow);
+}
+
+function pageStatement(filter: DeadLetterFilter, tenants: TenantScope): { text: string; values: unknown[] } {
   const values: unknown[] = [filter.limit + 1];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const terms: string[] = [];
-  if (tenantIds !== null) terms.push(`d.tenant_id = ANY (${bind(tenantIds)}::uuid[])`);
-  if (filter.tenant !== undefined) terms.push(tenantTerm(filter.tenant, bind));
-  if (filter.destination !== undefined) {
-    terms.push(`d.destination_id = ${bind(fromPublicId("dst", filter.destination))}::uuid`);
+  if (tenants !== null) terms.push(`d.tenant_id = ANY (${bind(tenants)}::uuid[])`);
+  terms.push(...filterTerms(filter, bind));
+  if (filter.group !== undefined) {
+    const id = bind(fromPublicId("dlg", filter.group));
+    terms.push(`d.fingerprint = (SELECT fingerprint FROM sluice.dead_letter_group WHERE id = ${id}::uuid)`);
   }
-  if (filter.reason !== undefined) terms.push(`d.reason = ${bind(filter.reason)}`);
+  if (filter.marked !== undefined) {
+    terms.push(`d.will_not_replay_at IS ${filter.marked === "yes" ? "NOT NULL" : "NULL"}`);
+  }
+  if (filter.range !== undefined) {
+    terms.push(
+      `d.died_at > clock_timestamp() - ${bind(DEATH_RANGES[filter.range])}::integer * interval '1 second'`,
+    );
+  }
   if (filter.cursor !== undefined) {
     const { id, at } = readCursor(filter.cursor);
     const moment = `${bind(at ?? new Date(0).toISOString())}::timestamptz`;
@@ -102,26 +129,25 @@ function pageStatement(
   }
   const condition = terms.length > 0 ? `WHERE ${terms.join(" AND ")}` : "";
   const text = `
-    SELECT d.id, d.event_type, d.service_class, d.reason, d.reason_class, d.last_status, d.last_outcome,
+    SELECT d.id, d.event_type, d.service_class, d.reason, d.reason_class, d.last_status, d.last_outcome, d.version,
            left(d.last_detail, 500) AS last_detail, d.attempts, d.failures, d.throttles, d.cycle, d.created_at, d.died_at,
-           -- With microseconds, which a JavaScript date would cut.
-           to_char(d.died_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position,
-           d.will_not_replay_at IS NOT NULL AS will_not_replay, ${NAME_COLUMNS}
-      FROM sluice.dead_letter d
+           d.first_failure_at, d.position, d.will_not_replay_at IS NOT NULL AS will_not_replay, d.will_not_replay_reason,
+           g.id AS group_id, p.id IS NOT NULL AS has_payload, p.erased_at, ${NAME_COLUMNS}
+      FROM (SELECT d.*,
+                   -- With microseconds, which a JavaScript date would cut.
+                   to_char(d.died_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
+              FROM sluice.dead_letter d ${condition} ORDER BY d.died_at DESC, d.id LIMIT $1) d
+      LEFT JOIN sluice.dead_letter_group g ON g.fingerprint = d.fingerprint
       LEFT JOIN sluice.tenant t ON t.id = d.tenant_id
       LEFT JOIN sluice.destination x ON x.id = d.destination_id
-      ${condition} ORDER BY d.died_at DESC, d.id LIMIT $1`;
+      LEFT JOIN LATERAL (SELECT p.id, p.erased_at FROM sluice.payload p WHERE p.id = d.payload_id) p ON true
+     ORDER BY d.died_at DESC, d.id`;
   return { text, values };
-}
-
-function tenantTerm(tenant: string, bind: (value: unknown) => string): string {
-  return TENANT_ID_SHAPE.test(tenant)
-    ? `d.tenant_id = ${bind(fromPublicId("ten", tenant))}::uuid`
-    : `d.tenant_id = (SELECT id FROM sluice.tenant WHERE slug = ${bind(tenant)})`;
 }
 
 interface DeadRow extends NameRow {
   id: string;
+  group_id: string | null;
   event_type: string;
   service_class: ServiceClass;
   reason: DeadReason;
@@ -134,14 +160,20 @@ interface DeadRow extends NameRow {
   throttles: number;
   cycle: number;
   created_at: Date;
+  first_failure_at: Date | null;
   died_at: Date;
   position: string;
+  has_payload: boolean;
+  erased_at: Date | null;
   will_not_replay: boolean;
+  will_not_replay_reason: string | null;
+  version: number;
 }
 
 function toRow(row: DeadRow): DeadLetterRow {
   return {
     id: toPublicId("dlv", row.id),
+    groupId: row.group_id === null ? null : toPublicId("dlg", row.group_id),
     tenant: tenantName(row),
     destination: destinationName(row),
     eventType: row.event_type,
@@ -154,9 +186,20 @@ function toRow(row: DeadRow): DeadLetterRow {
     attempts: row.attempts,
     failures: row.failures,
     throttles: row.throttles,
+    replays: row.cycle - 1,
     cycle: row.cycle,
     createdAt: row.created_at.toISOString(),
+    firstFailureAt: row.first_failure_at?.toISOString() ?? null,
     diedAt: row.died_at.toISOString(),
+    payload: payloadOf(row),
+    payloadErasedAt: row.erased_at?.toISOString() ?? null,
     willNotReplay: row.will_not_replay,
+    willNotReplayReason: row.will_not_replay_reason,
+    version: row.version,
   };
+}
+
+function payloadOf(row: Pick<DeadRow, "has_payload" | "erased_at">): DeadLetterRow["payload"] {
+  if (!row.has_payload) return "missing";
+  return row.erased_at === null ? "kept" : "erased";
 }

@@ -5,7 +5,7 @@ import { toPublicId } from "#domain/ids.ts";
 import { EVERYWHERE } from "#domain/permissions.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 import { listDeadLetters } from "./list-dead-letters.ts";
-import { type DeliveryFilter, type DeliveryRow, listDeliveries } from "./list-deliveries.ts";
+import { type DeliveryFilter, type DeliveryPage, listDeliveries } from "./list-deliveries.ts";
 import { readDelivery } from "./read-delivery.ts";
 import { pointConsoleAt, releaseConsole } from "./test-console.ts";
 import {
@@ -51,7 +51,7 @@ afterAll(async () => {
   await regions.drop();
 });
 
-async function page(filter: Partial<DeliveryFilter>): Promise<{ rows: DeliveryRow[]; next: string | null }> {
+async function page(filter: Partial<DeliveryFilter>): Promise<DeliveryPage> {
   const answer = await listDeliveries(EVERYWHERE, { region: "us", limit: 100, ...filter });
   if (answer.status !== "ok") throw new Error(answer.detail);
   return answer.data;
@@ -71,6 +71,52 @@ describe("paging", () => {
     expect([...seen].sort()).toEqual(expected.sort());
     expect(seen).toEqual([...seen].sort().reverse());
   });
+
+  test.each([undefined, "due" as const])(
+    "waiting ones page by due time, each once, also where many are due at once (sort %s)",
+    async (sort) => {
+      const { pool } = regions.us;
+      const tenant = await addTenant(pool, "us", `same-moment-${sort ?? "latest"}`);
+      const places = [await addDestination(pool, "us", tenant), await addDestination(pool, "us", tenant)];
+      const ids: string[] = [];
+      for (let index = 0; index < 9; index += 1) {
+        const destination = places[index % 2] ?? "";
+        const serviceClass = index % 3 === 0 ? ("urgent" as const) : ("routine" as const);
+        const { id } = await addDelivery(pool, "us", {
+          tenantId: tenant,
+          destinationId: destination,
+          dueInSeconds: 60,
+          serviceClass,
+        });
+        ids.push(id);
+      }
+      // Two moments that differ by a microsecond, which a Date cannot tell apart.
+      await pool.query(
+        `UPDATE sluice.delivery SET due_at = '2026-12-01T00:00:00.000001Z'::timestamptz
+              + CASE WHEN id = ANY ($1) THEN interval '1 microsecond' ELSE interval '0' END WHERE tenant_id = $2`,
+        [ids.slice(0, 4), tenant],
+      );
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const answer = await page({
+          tenant: toPublicId("ten", tenant),
+          state: "ready",
+          sort,
+          limit: 2,
+          cursor,
+        });
+        expect(answer.order).toBe(sort === "due" ? "oldest_due" : "due");
+        seen.push(...answer.rows.map((row) => row.id));
+        cursor = answer.next ?? undefined;
+      } while (cursor !== undefined);
+      const later = ids.slice(0, 4).sort();
+      const sooner = ids.slice(4).sort();
+      const oldestFirst = [...sooner, ...later].map((id) => toPublicId("dlv", id));
+      expect(seen).toEqual(sort === "due" ? oldestFirst : oldestFirst.reverse());
+      await pool.query("DELETE FROM sluice.delivery WHERE tenant_id = $1", [tenant]);
+    },
+  );
 
   test("dead letters page by their death, each once", async () => {
     const seen: string[] = [];
@@ -122,6 +168,80 @@ describe("filters", () => {
     expect((await page({ q: "no-such-key" })).rows).toEqual([]);
   });
 
+  test("reason, last result, attempts and event type show those and no others", async () => {
+    const dead = await page({ reason: "rejected" });
+    expect(dead.rows.map((row) => [row.state, row.reason])).toEqual(
+      Array.from({ length: ROWS_PER_KIND }, () => ["dead", "rejected"]),
+    );
+    expect((await page({ reason: "expired" })).rows).toEqual([]);
+    expect((await page({ reason: "rejected", state: "delayed" })).rows).toEqual([]);
+    const throttled = await page({ code: "429" });
+    expect(new Set(throttled.rows.map((row) => [row.state, row.lastStatus].join(" ")))).toEqual(
+      new Set(["delayed 429"]),
+    );
+    expect(throttled.rows).toHaveLength(ROWS_PER_KIND);
+    expect((await page({ code: "4xx" })).rows).toHaveLength(2 * ROWS_PER_KIND);
+    expect((await page({ code: "2xx" })).rows.map((row) => row.state)).toEqual(
+      Array.from({ length: ROWS_PER_KIND }, () => "delivered"),
+    );
+    expect((await page({ code: "timeout" })).rows).toEqual([]);
+    expect((await page({ attempts: "1.." })).rows).toHaveLength(3 * ROWS_PER_KIND);
+    expect((await page({ attempts: "2.." })).rows).toEqual([]);
+    expect((await page({ type: "hold.released" })).rows).toHaveLength(made.length);
+    expect((await page({ type: "hold.other" })).rows).toEqual([]);
+  });
+
+  test("the acceptance time: age, range, from and to cut exactly there", async () => {
+    expect((await page({ age: "1h.." })).rows).toEqual([]);
+    expect((await page({ range: "1h" })).rows).toHaveLength(made.length);
+    const middle = made[17]?.delivery.id ?? "";
+    const ms = Number.parseInt(middle.replaceAll("-", "").slice(0, 12), 16);
+    const cut = new Date(ms).toISOString();
+    const before = await page({ to: cut });
+    const from = await page({ from: cut });
+    expect(before.rows.length + from.rows.length).toBe(made.length);
+    expect(from.rows.map((row) => row.id)).toContain(toPublicId("dlv", middle));
+    expect(before.rows.map((row) => row.id)).not.toContain(toPublicId("dlv", middle));
+  });
+
+  test("a filter without an index looks at one day of the archive and says so; an explicit time is taken as it is", async () => {
+    expect((await page({ type: "hold.released" })).window.byDefault).toBe(true);
+    expect((await page({ attempts: "2.." })).window.byDefault).toBe(true);
+    const asked = await page({ type: "hold.released", range: "7d" });
+    expect(asked.window).toMatchObject({ byDefault: false });
+    // What reads a small table, or a row by its id, is not narrowed.
+    for (const filter of [
+      { state: "dead" as const },
+      { state: "ready" as const },
+      { code: "429" },
+      { q: made[0]?.delivery.key },
+    ]) {
+      expect((await page({ type: "hold.released", ...filter })).window.byDefault).toBe(false);
+    }
+  });
+
+  test("the total is that of the whole list, on every page", async () => {
+    const first = await page({ limit: 4 });
+    expect(first.total).toEqual({ count: made.length, atLeast: false });
+    const second = await page({ limit: 4, cursor: first.next ?? undefined });
+    expect(second.total).toEqual({ count: made.length, atLeast: false });
+    expect((await page({ state: "dead" })).total).toEqual({ count: ROWS_PER_KIND, atLeast: false });
+    expect((await page({ q: "no-such-key" })).total).toEqual({ count: 0, atLeast: false });
+  });
+
+  test("attempts are told with the failures that count and the most that the policy allows", async () => {
+    const { rows } = await page({ state: "delayed" });
+    expect(rows[0]).toMatchObject({ attempts: 1, failures: 0, maxFailures: 8 });
+    await regions.us.pool.query("UPDATE sluice.destination SET policy_override = $2 WHERE id = $1", [
+      destinationId,
+      { maxFailures: 3 },
+    ]);
+    expect((await page({ state: "delayed" })).rows[0]).toMatchObject({ maxFailures: 3 });
+    await regions.us.pool.query("UPDATE sluice.destination SET policy_override = NULL WHERE id = $1", [
+      destinationId,
+    ]);
+  });
+
   test("REG-3 a list shows one region only", async () => {
     const answer = await listDeliveries(EVERYWHERE, { region: "eu", limit: 100 });
     expect(answer.status === "ok" && answer.data.rows).toEqual([]);
@@ -168,6 +288,46 @@ describe("held", () => {
     );
     const { rows } = await page({ tenant: "paused-one" });
     expect(rows[0]?.held).toMatchObject([{ code: "tenant_paused", reason: "maintenance" }]);
+  });
+});
+
+describe("held filters", () => {
+  test("OUT-10 what people hold is found by its reason, due rows only, and nothing else", async () => {
+    const { pool } = regions.us;
+    const tenant = await addTenant(pool, "us", "held-filters");
+    const paused = await addDestination(pool, "us", tenant);
+    const disabled = await addDestination(pool, "us", tenant);
+    const free = await addDestination(pool, "us", tenant);
+    const ids: Record<string, string> = {};
+    for (const [name, place] of Object.entries({ paused, disabled, free })) {
+      ids[name] = (
+        await addDelivery(pool, "us", { tenantId: tenant, destinationId: place, dueInSeconds: -5 })
+      ).id;
+      await addDelivery(pool, "us", { tenantId: tenant, destinationId: place, dueInSeconds: 600 });
+    }
+    await pool.query(
+      `UPDATE sluice.destination SET paused_at = clock_timestamp(), pause_until = clock_timestamp() + interval '1 hour',
+              pause_reason = 'maintenance', paused_by = 'user:ann' WHERE id = $1`,
+      [paused],
+    );
+    await pool.query(
+      "UPDATE sluice.destination SET disabled_at = clock_timestamp(), disabled_reason = 'gone', disabled_by = 'worker' WHERE id = $1",
+      [disabled],
+    );
+    const found = async (reason: NonNullable<DeliveryFilter["reason"]>) =>
+      (await page({ tenant: "held-filters", reason })).rows.map((row) => row.id);
+    expect(await found("destination_paused")).toEqual([toPublicId("dlv", ids.paused ?? "")]);
+    expect(await found("destination_disabled")).toEqual([toPublicId("dlv", ids.disabled ?? "")]);
+    expect(await found("tenant_paused")).toEqual([]);
+    expect(await found("gate")).toEqual([]);
+    expect(await found("region_draining")).toEqual([]);
+    await pool.query(
+      "UPDATE sluice.region_control SET draining = true, drain_reason = 'test', drained_by = 'test'",
+    );
+    expect(await found("region_draining")).toHaveLength(3);
+    await pool.query(
+      "UPDATE sluice.region_control SET draining = false, drain_reason = NULL, drained_by = NULL",
+    );
   });
 });
 

@@ -1,14 +1,32 @@
 /**
- * One page of a region's deliveries, live, dead and archived together, newest first.
- * The order is that of the ids (UUIDv7: creation time), because every one of the three tables has it as an index.
- * Reads envelopes only, never a body.
+ * One page of a region's deliveries, live, dead and archived together. The order is that of acceptance, newest first (the
+ * ids say it, and all three tables have them as an index); waiting deliveries alone are listed by their due time.
+ * Reads envelopes only, never a body. What the filters mean in SQL stands in delivery-sources.ts.
  */
 import type { DeliveryState, Lane, ServiceClass } from "#domain/delivery.ts";
+import {
+  type FilterReason,
+  type RangeName,
+  readAge,
+  readAttempts,
+  readCode,
+  readMoment,
+} from "#domain/delivery-filter.ts";
+import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
+import { maxFailuresOf } from "#domain/policy.ts";
 import type { Region } from "#domain/region.ts";
 import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerRow, blockersOf } from "./blockers.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
+import {
+  countText,
+  type ListFilter,
+  type ListOrder,
+  orderBy,
+  pageText,
+  planList,
+} from "./delivery-sources.ts";
 import {
   type DestinationName,
   destinationName,
@@ -17,15 +35,19 @@ import {
   type TenantName,
   tenantName,
 } from "./names.ts";
+import { type Policies, readPolicies } from "./policies.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 
 /** The most rows of one page. */
 export const MAX_PAGE_ROWS = 100;
+/** Rows are counted exactly up to here; beyond it is "10,000+". */
+export const MAX_COUNTED_ROWS = 10_000;
 /** One key can stand for a delivery at each of several destinations. */
 const MAX_DELIVERIES_OF_A_KEY = 100;
 const PUBLIC_ID_SHAPE = /^dlv_[0-9a-f]{32}$/;
 const TENANT_ID_SHAPE = /^ten_[0-9a-f]{32}$/;
 
+/** The filters as texts, as an address and the API carry them (domain/delivery-filter.ts). */
 export interface DeliveryFilter {
   region: Region;
   /** Slug or `ten_...`. */
@@ -33,9 +55,23 @@ export interface DeliveryFilter {
   /** `dst_...` */
   destination?: string | undefined;
   state?: DeliveryState | undefined;
+  reason?: FilterReason | undefined;
+  /** "429", "5xx", "timeout": the last result. */
+  code?: string | undefined;
+  /** Event type, exact. */
+  type?: string | undefined;
   class?: ServiceClass | undefined;
+  /** "3..": at least three. */
+  attempts?: string | undefined;
+  /** "1h..": accepted at least an hour ago. */
+  age?: string | undefined;
+  /** Accepted at or after, before: ISO, UTC. */
+  from?: string | undefined;
+  to?: string | undefined;
+  range?: RangeName | undefined;
   /** A delivery id or an idempotency key, exact. */
   q?: string | undefined;
+  sort?: "due" | undefined;
   cursor?: string | undefined;
   limit: number;
 }
@@ -53,6 +89,10 @@ export interface DeliveryRow {
   /** Of a dead or cancelled one. */
   reason: string | null;
   attempts: number;
+  /** Attempts that count against the policy. */
+  failures: number;
+  /** Failures after which it is dead; null when its policy cannot be used. */
+  maxFailures: number | null;
   lastOutcome: string | null;
   lastStatus: number | null;
   createdAt: string;
@@ -66,29 +106,143 @@ export interface DeliveryPage {
   rows: DeliveryRow[];
   /** Cursor of the next page, null on the last one. */
   next: string | null;
+  order: ListOrder;
+  /** Rows of the whole list; `atLeast` when there are more than can be counted. Null when the count was not asked for. */
+  total: { count: number; atLeast: boolean } | null;
+  /** Of when the rows were accepted. `byDefault`: a filter without an index looks at one day unless a range is given. */
+  window: { from: string | null; to: string | null; byDefault: boolean };
 }
 
 /**
  * Reads one page of what the scope covers.
+ * @param counted false leaves the total out, for readers that want every page and no number
  * @throws SluiceError `not_found` for a region outside the scope, `bad_cursor`, `bad_id`; `invalid_query` is the edge's.
  */
 export async function listDeliveries(
   access: AccessScope,
   filter: DeliveryFilter,
+  { counted = true } = {},
 ): Promise<RegionAnswer<DeliveryPage>> {
-  const tenantIds = tenantsIn(access, filter.region);
-  const where = conditionsOf(filter);
+  const scope = tenantsIn(access, filter.region);
+  const read = readFilter(filter);
   return readRegion(filter.region, async (sql, asOf) => {
+    const tenantIds = await tenantsOf(sql, filter, scope);
     const ids = await searchedIds(sql, filter.q);
-    const { text, values } = pageStatement(filter, where, asOf, ids, tenantIds);
-    const found = await sql<PageRow>(text, values);
-    const rows = found.slice(0, filter.limit);
-    const last = rows.at(-1);
-    return {
-      rows: rows.map((row) => toRow(row, asOf)),
-      next: found.length > filter.limit && last ? writeCursor({ id: last.id }) : null,
-    };
+    return readPage(
+      sql,
+      asOf,
+      { ...read, ids, tenantIds: tenantIds ?? null },
+      {
+        limit: filter.limit,
+        counted,
+        nothing: tenantIds === undefined || ids?.length === 0,
+      },
+    );
   });
+}
+
+async function readPage(
+  sql: Reader,
+  asOf: Date,
+  filter: ListFilter,
+  { limit, counted, nothing }: { limit: number; counted: boolean; nothing: boolean },
+): Promise<DeliveryPage> {
+  const values: unknown[] = [asOf, limit + 1];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const plan = planList(filter, asOf.getTime(), bind);
+  if (filter.after !== null && plan.order !== "accepted" && filter.after.at === undefined) {
+    throw new SluiceError("bad_cursor", "The cursor was made by this list in another order.");
+  }
+  const { fromMs, toMs, byDefault } = plan.window;
+  const window = { from: isoOf(fromMs), to: isoOf(toMs), byDefault };
+  if (nothing || plan.sources.length === 0) {
+    return { rows: [], next: null, order: plan.order, total: { count: 0, atLeast: false }, window };
+  }
+  const policies = await readPolicies(sql);
+  const found = await sql<PageRow>(
+    `WITH d AS MATERIALIZED (${pageText(plan, filter, "$2", bind)})
+     SELECT d.*, to_char(d.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS due_key, x.policy_override,
+            ${NAME_COLUMNS}, ${BLOCKER_COLUMNS}
+       FROM d ${BLOCKER_JOINS} ORDER BY ${orderBy(plan.order, "d")} LIMIT $2`,
+    values,
+  );
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const more = found.length > limit;
+  return {
+    rows: rows.map((row) => toRow(row, asOf, policies)),
+    next:
+      more && last
+        ? writeCursor(plan.order === "accepted" ? { id: last.id } : { id: last.id, at: last.due_key })
+        : null,
+    order: plan.order,
+    total: counted ? await totalOf(sql, asOf, filter, more ? null : rows.length) : null,
+    window,
+  };
+}
+
+/** @param known the count when the first page is the whole list: rare matches must not be searched for twice */
+async function totalOf(
+  sql: Reader,
+  asOf: Date,
+  filter: ListFilter,
+  known: number | null,
+): Promise<{ count: number; atLeast: boolean }> {
+  if (known !== null && filter.after === null) return { count: known, atLeast: false };
+  const values: unknown[] = [asOf, MAX_COUNTED_ROWS + 1];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const plan = planList(filter, asOf.getTime(), bind);
+  const [row] = await sql<{ n: number }>(countText(plan, filter, "$2", bind), values);
+  const count = row?.n ?? 0;
+  return { count: Math.min(count, MAX_COUNTED_ROWS), atLeast: count > MAX_COUNTED_ROWS };
+}
+
+/** The texts of the filters read; the edge has refused those that mean nothing. */
+function readFilter(filter: DeliveryFilter): Omit<ListFilter, "ids" | "tenantIds"> {
+  const { state, reason, type, range } = filter;
+  const read = <T>(text: string | undefined, how: (text: string) => T | null) =>
+    text === undefined ? null : how(text);
+  return {
+    destinationId: read(filter.destination, (text) => fromPublicId("dst", text)),
+    state: state ?? null,
+    reason: reason ?? null,
+    code: read(filter.code, readCode),
+    type: type ?? null,
+    class: filter.class ?? null,
+    attempts: read(filter.attempts, readAttempts),
+    ageMs: read(filter.age, readAge),
+    fromMs: read(filter.from, readMoment),
+    toMs: read(filter.to, readMoment),
+    range: range ?? null,
+    oldestFirst: filter.sort === "due",
+    after: read(filter.cursor, readCursor),
+  };
+}
+
+/**
+ * The tenants whose rows are looked at: the one that is named, or the one of the named destination, or those of the scope.
+ * @returns null for all, undefined when there is none
+ */
+async function tenantsOf(
+  sql: Reader,
+  { tenant, destination }: DeliveryFilter,
+  scope: TenantScope,
+): Promise<readonly string[] | null | undefined> {
+  if (tenant === undefined && destination === undefined) return scope;
+  const byId = tenant !== undefined && TENANT_ID_SHAPE.test(tenant);
+  const [named] = await sql<{ tenant_id: string | null; destination_tenant_id: string | null }>(
+    `SELECT (SELECT t.id FROM sluice.tenant t WHERE t.id = $1::uuid OR t.slug = $2) AS tenant_id,
+            (SELECT x.tenant_id FROM sluice.destination x WHERE x.id = $3::uuid) AS destination_tenant_id`,
+    [
+      byId ? fromPublicId("ten", tenant) : null,
+      byId ? null : (tenant ?? null),
+      destination === undefined ? null : fromPublicId("dst", destination),
+    ],
+  );
+  const asked = tenant === undefined ? named?.destination_tenant_id : named?.tenant_id;
+  if (asked === null || asked === undefined) return undefined;
+  if (destination !== undefined && named?.destination_tenant_id !== asked) return undefined;
+  return scope === null || scope.includes(asked) ? [asked] : undefined;
 }
 
 /** Ids that a search text names, or null when nothing is searched for. */
@@ -102,111 +256,28 @@ async function searchedIds(sql: Reader, q: string | undefined): Promise<string[]
   return rows.map((row) => row.delivery_id);
 }
 
-type Conditions = { column: string; cast: string; value: string }[];
-
-function conditionsOf(filter: DeliveryFilter): {
-  before: string | null;
-  conditions: Conditions;
-  slug: string | null;
-} {
-  const conditions: Conditions = [];
-  let slug: string | null = null;
-  if (filter.tenant !== undefined) {
-    if (TENANT_ID_SHAPE.test(filter.tenant)) {
-      conditions.push({ column: "tenant_id", cast: "uuid", value: fromPublicId("ten", filter.tenant) });
-    } else slug = filter.tenant;
-  }
-  if (filter.destination !== undefined) {
-    conditions.push({
-      column: "destination_id",
-      cast: "uuid",
-      value: fromPublicId("dst", filter.destination),
-    });
-  }
-  if (filter.class !== undefined) {
-    conditions.push({ column: "service_class", cast: "sluice.service_class", value: filter.class });
-  }
-  return { before: filter.cursor === undefined ? null : readCursor(filter.cursor).id, conditions, slug };
-}
-
-const SHARED_COLUMNS = `b.id, b.tenant_id, b.destination_id, b.event_type, b.service_class, b.attempts,
-  b.last_outcome, b.last_status, b.created_at, b.due_at, b.replay_batch_id`;
-
-/** The three tables that hold deliveries, each with the columns that it names in its own way. */
-const BRANCHES = {
-  live: `SELECT ${SHARED_COLUMNS}, b.state::text AS state, b.lane::text AS lane, NULL::text AS reason,
-           NULL::timestamptz AS finished_at FROM sluice.delivery b`,
-  dead: `SELECT ${SHARED_COLUMNS}, 'dead' AS state, NULL AS lane, b.reason, b.died_at AS finished_at FROM sluice.dead_letter b`,
-  archived: `SELECT ${SHARED_COLUMNS}, b.state, NULL AS lane, b.reason, b.finished_at FROM sluice.delivery_archive b`,
-} as const;
-
-function pageStatement(
-  filter: DeliveryFilter,
-  where: ReturnType<typeof conditionsOf>,
-  asOf: Date,
-  ids: string[] | null,
-  tenantIds: TenantScope,
-): { text: string; values: unknown[] } {
-  const values: unknown[] = [asOf, filter.limit + 1];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const terms = where.conditions.map(({ column, cast, value }) => `b.${column} = ${bind(value)}::${cast}`);
-  if (tenantIds !== null) terms.push(`b.tenant_id = ANY (${bind(tenantIds)}::uuid[])`);
-  if (where.slug !== null)
-    terms.push(`b.tenant_id = (SELECT id FROM sluice.tenant WHERE slug = ${bind(where.slug)})`);
-  if (where.before !== null) terms.push(`b.id < ${bind(where.before)}::uuid`);
-  if (ids !== null) terms.push(`b.id = ANY (${bind(ids)}::uuid[])`);
-  const branches = branchesFor(filter.state).map(({ branch, state }) => {
-    const all = state === null ? terms : [...terms, stateTerm(branch, bind(state))];
-    const condition = all.length > 0 ? ` WHERE ${all.join(" AND ")}` : "";
-    return `SELECT * FROM (${BRANCHES[branch]}${condition} ORDER BY b.id DESC LIMIT $2) ${branch}`;
-  });
-  const text = `
-    WITH d AS MATERIALIZED (SELECT * FROM (${branches.join(" UNION ALL ")}) u ORDER BY id DESC LIMIT $2)
-    SELECT d.*, ${NAME_COLUMNS}, ${BLOCKER_COLUMNS} FROM d ${BLOCKER_JOINS} ORDER BY d.id DESC LIMIT $2`;
-  return { text, values };
-}
-
-function branchesFor(
-  state: DeliveryState | undefined,
-): { branch: keyof typeof BRANCHES; state: string | null }[] {
-  switch (state) {
-    case undefined:
-      return [
-        { branch: "live", state: null },
-        { branch: "dead", state: null },
-        { branch: "archived", state: null },
-      ];
-    case "dead":
-      return [{ branch: "dead", state: null }];
-    case "delivered":
-    case "cancelled":
-      return [{ branch: "archived", state }];
-    default:
-      return [{ branch: "live", state }];
-  }
-}
-
-function stateTerm(branch: keyof typeof BRANCHES, parameter: string): string {
-  return branch === "live" ? `b.state = ${parameter}::sluice.delivery_state` : `b.state = ${parameter}`;
-}
-
 interface PageRow extends NameRow, BlockerRow {
   id: string;
   event_type: string;
   service_class: ServiceClass;
   attempts: number;
+  failures: number;
+  policy_override: unknown;
   last_outcome: string | null;
   last_status: number | null;
   created_at: Date;
   due_at: Date;
+  /** With its microseconds, which a Date would lose. */
+  due_key: string;
   state: DeliveryState;
   lane: Lane | null;
   reason: string | null;
   finished_at: Date | null;
 }
 
-function toRow(row: PageRow, asOf: Date): DeliveryRow {
+function toRow(row: PageRow, asOf: Date, policies: Policies): DeliveryRow {
   const due = row.due_at.getTime() <= asOf.getTime();
+  const policy = policies(row.service_class, row.policy_override);
   return {
     id: toPublicId("dlv", row.id),
     tenant: tenantName(row),
@@ -217,6 +288,8 @@ function toRow(row: PageRow, asOf: Date): DeliveryRow {
     lane: row.lane,
     reason: row.reason,
     attempts: row.attempts,
+    failures: row.failures,
+    maxFailures: policy === null ? null : maxFailuresOf(policy),
     lastOutcome: row.last_outcome,
     lastStatus: row.last_status,
     createdAt: row.created_at.toISOString(),
@@ -224,4 +297,8 @@ function toRow(row: PageRow, asOf: Date): DeliveryRow {
     finishedAt: row.finished_at?.toISOString() ?? null,
     held: due ? blockersOf(row, asOf) : [],
   };
+}
+
+function isoOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

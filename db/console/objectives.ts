@@ -27,3 +27,12 @@ export const HEARTBEAT_LIMIT_MS = 10_000;
 
 /** Samples are taken every 5 s; a series without one for this long has no data. */
 export const SAMPLE_LIMIT_MS = 20_000;
+
+/** Share of new deliveries that should be tried within their class's time. */
+export const TRIED_SHARE_TARGET = 0.95;
+
+/** Delayed attempts should leave within this of their due time. */
+export const DELAYED_LAG_TARGET_MS = 15_000;
+
+/** 429 answers of all requests: noted, and a reason to act. */
+export const RATE_LIMITED_SHARE = { warn: 0.05, act: 0.1 } as const;

@@ -1,10 +1,11 @@
 /**
- * Sums `sluice.queue_age` up for a region and for its tenants. One statement scans the live table once; the rest is
- * arithmetic on its small answer.
+ * Sums `sluice.queue_age` up for a region and for its tenants. One statement scans the live table once; everything else
+ * in it is looked up by an index for the few tenants that are shown. The rest is arithmetic on its small answer.
  */
 import { SERVICE_CLASSES, type ServiceClass } from "#domain/delivery.ts";
 import { toPublicId } from "#domain/ids.ts";
 import type { CountAndAge } from "#domain/queue-age.ts";
+import { FIRST_AGE_BOUNDS_MS, quantileOf } from "#domain/series.ts";
 import type { FirstAttempt } from "./ages.ts";
 
 /** The answer of `QUEUE`. Instants are milliseconds since 1970. */
@@ -19,6 +20,8 @@ export interface QueueJson {
     ready: number;
     delayed: number;
     inFlight: number;
+    retryDueCount: number;
+    retryDueSinceMs: number | null;
   }[];
   held: { why: string; count: number; sinceMs: number | null }[];
   tenants: TenantJson[];
@@ -49,9 +52,28 @@ interface TenantJson {
   dead: number;
   oldestDiedMs: number | null;
   lastDeliveredMs: number | null;
+  /** Most requests at once: its own cap, or the region's default. */
+  limit: number;
+  /** Destinations whose breaker is open, and when the first of them is tried again. */
+  breakers: number;
+  breakerUntilMs: number | null;
+  /** Destinations that work below their cap because they gave trouble. */
+  limited: number;
+  /** Of the last 5 minutes. */
+  requests: number;
+  rateLimited: number;
+  firstAges: number[] | null;
+  firstAgeMaxMs: number;
 }
 
-export type TenantState = "active" | "paused" | "rate_limited" | "held";
+/** Dead letters of one tenant are counted up to here; a larger count is answered as this plus one. */
+export const TENANT_DEAD_LIMIT = 1_000;
+/** Tenants with dead letters that are looked at. */
+const MAX_DEAD_TENANTS = 10_000;
+/** The rates of a tenant's line look back this long. */
+const RECENT = "interval '5 minutes'";
+
+export type TenantState = "active" | "paused" | "circuit_open" | "rate_limited" | "limited" | "held";
 
 /** One line of the tenant x region matrix. */
 export interface MatrixRow {
@@ -72,6 +94,13 @@ export interface MatrixRow {
   ready: number;
   delayed: number;
   inFlight: number;
+  /** Most requests at once. */
+  limit: number;
+  /** Of the last 5 minutes; null when nothing was tried for the first time. */
+  firstAttemptP95Ms: number | null;
+  /** 429 answers of all requests of the last 5 minutes; null when there was no request. */
+  rateLimitedShare: number | null;
+  /** `count` is `TENANT_DEAD_LIMIT + 1` for anything above it. */
   deadLetters: CountAndAge;
   lastDeliveredAt: string | null;
 }
@@ -79,6 +108,11 @@ export interface MatrixRow {
 /** A row of `q` whose oldest first attempt is past the target of its class. */
 const LATE = `q.first_due_at < $1::timestamptz
   - CASE WHEN q.service_class = 'urgent' THEN $3::integer ELSE $4::integer END * interval '1 millisecond'`;
+
+const FIRST_AGE_SUMS = Array.from(
+  { length: FIRST_AGE_BOUNDS_MS.length + 1 },
+  (_, index) => `sum(m.first_ages[${index + 1}])`,
+).join(", ");
 
 /**
  * $1 the time of the answer, $2 the most tenants, $3 and $4 the first-attempt targets of urgent and routine in ms,
@@ -89,8 +123,16 @@ export const QUEUE = `
   WITH q AS MATERIALIZED (
     SELECT * FROM sluice.queue_age($1) a WHERE $5::uuid[] IS NULL OR a.tenant_id = ANY ($5)
   ), dead AS MATERIALIZED (
-    SELECT tenant_id, count(*) AS n, min(died_at) AS oldest FROM sluice.dead_letter
-     WHERE will_not_replay_at IS NULL AND ($5::uuid[] IS NULL OR tenant_id = ANY ($5)) GROUP BY 1
+    -- One step a tenant, however many dead letters it has.
+    WITH RECURSIVE walk AS (
+      (SELECT tenant_id, died_at FROM sluice.dead_letter
+        WHERE will_not_replay_at IS NULL AND ($5::uuid[] IS NULL OR tenant_id = ANY ($5)) ORDER BY tenant_id, died_at LIMIT 1)
+      UNION ALL
+      SELECT n.* FROM walk CROSS JOIN LATERAL (
+        SELECT d.tenant_id, d.died_at FROM sluice.dead_letter d
+         WHERE d.will_not_replay_at IS NULL AND d.tenant_id > walk.tenant_id AND ($5::uuid[] IS NULL OR d.tenant_id = ANY ($5))
+         ORDER BY d.tenant_id, d.died_at LIMIT 1) n)
+    SELECT tenant_id, died_at AS oldest FROM walk LIMIT ${MAX_DEAD_TENANTS}
   ), per AS MATERIALIZED (
     SELECT coalesce(q.tenant_id, dead.tenant_id) AS tenant_id,
            min(q.first_due_at) AS first_due_at,
@@ -101,23 +143,24 @@ export const QUEUE = `
            min(q.held_why) FILTER (WHERE q.held_count > 0) AS held_why,
            coalesce(sum(q.ready), 0) AS ready, coalesce(sum(q.delayed), 0) AS delayed,
            coalesce(sum(q.in_flight), 0) AS in_flight,
-           max(dead.n) AS dead, min(dead.oldest) AS oldest_died
+           min(dead.oldest) AS oldest_died
       FROM q FULL JOIN dead ON dead.tenant_id = q.tenant_id
      GROUP BY 1
   ), ranked AS (
     SELECT p.*, t.slug, t.name, t.pause_until, t.pause_reason,
+           coalesce(t.concurrency_limit, (SELECT rc.default_tenant_concurrency FROM sluice.region_control rc)) AS concurrency,
            row_number() OVER (ORDER BY least(p.first_due_at, p.due_since) NULLS LAST, p.held_since NULLS LAST,
-                                       p.gated DESC, p.dead DESC NULLS LAST, t.slug) AS place
+                                       p.gated DESC, p.oldest_died NULLS LAST, t.slug) AS place
       FROM per p
       LEFT JOIN sluice.tenant t ON t.id = p.tenant_id
      ORDER BY place
      LIMIT $2
-  ), delivered AS (
-    -- The ends of the newest few: ids follow creation, so the very latest end is among them but for old retries.
-    SELECT r.tenant_id, max(a.finished_at) AS at
+  ), recent AS (
+    SELECT r.tenant_id, sum(m.requests) AS requests, sum(m.rate_limited) AS rate_limited, max(m.first_age_max_ms) AS first_age_max_ms,
+           ARRAY[${FIRST_AGE_SUMS}] AS first_ages
       FROM ranked r
-     CROSS JOIN LATERAL (SELECT a.finished_at FROM sluice.delivery_archive a
-                          WHERE a.tenant_id = r.tenant_id AND a.state = 'delivered' ORDER BY a.id DESC LIMIT 20) a
+      JOIN sluice.series_minute m
+        ON m.tenant_id = r.tenant_id AND m.destination_id IS NULL AND m.minute >= date_trunc('minute', $1::timestamptz - ${RECENT})
      GROUP BY 1
   )
   SELECT json_build_object(
@@ -125,7 +168,8 @@ export const QUEUE = `
       SELECT q.service_class AS "serviceClass", ${ms("min(q.first_due_at)")} AS "firstDueMs",
              count(DISTINCT q.tenant_id) FILTER (WHERE ${LATE}) AS "tenantsLate",
              sum(q.due_count) AS "dueCount", ${ms("min(q.due_since)")} AS "dueSinceMs", sum(q.gated_count) AS "gated",
-             sum(q.ready) AS "ready", sum(q.delayed) AS "delayed", sum(q.in_flight) AS "inFlight"
+             sum(q.ready) AS "ready", sum(q.delayed) AS "delayed", sum(q.in_flight) AS "inFlight",
+             sum(q.retry_due_count) AS "retryDueCount", ${ms("min(q.retry_due_since)")} AS "retryDueSinceMs"
         FROM q GROUP BY q.service_class ORDER BY q.service_class) c), '[]'),
     'held', coalesce((SELECT json_agg(h) FROM (
       SELECT q.held_why AS "why", sum(q.held_count) AS "count", ${ms("min(q.held_since)")} AS "sinceMs"
@@ -137,8 +181,23 @@ export const QUEUE = `
       'dueCount', r.due_count, 'dueSinceMs', ${ms("r.due_since")}, 'gated', r.gated, 'gateUntilMs', ${ms("r.gate_until")},
       'heldCount', r.held_count, 'heldSinceMs', ${ms("r.held_since")}, 'heldWhy', r.held_why,
       'ready', r.ready, 'delayed', r.delayed, 'inFlight', r.in_flight,
-      'dead', coalesce(r.dead, 0), 'oldestDiedMs', ${ms("r.oldest_died")}, 'lastDeliveredMs', ${ms("delivered.at")}) ORDER BY r.place)
-      FROM ranked r LEFT JOIN delivered ON delivered.tenant_id = r.tenant_id), '[]'),
+      'dead', coalesce(dead.n, 0), 'oldestDiedMs', ${ms("r.oldest_died")}, 'lastDeliveredMs', ${ms("delivered.at")},
+      'limit', r.concurrency, 'breakers', health.breakers, 'breakerUntilMs', ${ms("health.breaker_until")}, 'limited', health.limited,
+      'requests', coalesce(recent.requests, 0), 'rateLimited', coalesce(recent.rate_limited, 0), 'firstAges', recent.first_ages,
+      'firstAgeMaxMs', coalesce(recent.first_age_max_ms, 0)) ORDER BY r.place)
+      FROM ranked r
+      LEFT JOIN recent ON recent.tenant_id = r.tenant_id
+      LEFT JOIN LATERAL (
+        SELECT count(*) AS n FROM (SELECT 1 FROM sluice.dead_letter d WHERE d.tenant_id = r.tenant_id AND d.will_not_replay_at IS NULL
+                                    LIMIT ${TENANT_DEAD_LIMIT + 1}) d) dead ON r.oldest_died IS NOT NULL
+      LEFT JOIN LATERAL (
+        SELECT m.last_delivered_at AS at FROM sluice.series_minute m
+         WHERE m.tenant_id = r.tenant_id AND m.destination_id IS NULL AND m.delivered > 0 ORDER BY m.minute DESC LIMIT 1) delivered ON true
+      LEFT JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE s.breaker = 'open') AS breakers, min(s.breaker_until) FILTER (WHERE s.breaker = 'open') AS breaker_until,
+               count(*) FILTER (WHERE s.adaptive_limit IS NOT NULL AND NOT s.adaptive_pinned) AS limited
+          FROM sluice.destination x JOIN sluice.destination_state s ON s.destination_id = x.id
+         WHERE x.tenant_id = r.tenant_id AND x.deleted_at IS NULL) health ON true), '[]'),
     'tenantsLate', (SELECT count(DISTINCT q.tenant_id) FROM q WHERE ${LATE}),
     'tenantCount', (SELECT count(*) FROM per)) AS queue`;
 
@@ -156,12 +215,14 @@ export interface QueueSummary {
   inFlight: number;
   held: ({ why: string } & CountAndAge)[];
   tenantsLate: number;
+  /** The second objective: due work that was attempted before, behind its due time. A part of `due`. */
+  delayedLag: CountAndAge;
 }
 
 /** Sums over the classes; ages are never summed, the oldest counts. */
 export function summarise(queue: QueueJson, asOf: Date): QueueSummary {
   const nowMs = asOf.getTime();
-  const total = (key: "dueCount" | "gated" | "ready" | "delayed" | "inFlight") =>
+  const total = (key: "dueCount" | "gated" | "ready" | "delayed" | "inFlight" | "retryDueCount") =>
     queue.classes.reduce((sum, row) => sum + row[key], 0);
   return {
     firstAttempt: SERVICE_CLASSES.map((serviceClass) => {
@@ -182,6 +243,10 @@ export function summarise(queue: QueueJson, asOf: Date): QueueSummary {
     inFlight: total("inFlight"),
     held: queue.held.map((row) => ({ why: row.why, count: row.count, oldestMs: ageOf(row.sinceMs, nowMs) })),
     tenantsLate: queue.tenantsLate,
+    delayedLag: {
+      count: total("retryDueCount"),
+      oldestMs: Math.max(0, ...queue.classes.map((row) => ageOf(row.retryDueSinceMs, nowMs))),
+    },
   };
 }
 
@@ -205,6 +270,10 @@ function toMatrixRow(row: TenantJson, nowMs: number): MatrixRow {
     ready: row.ready,
     delayed: row.delayed,
     inFlight: row.inFlight,
+    limit: row.limit,
+    firstAttemptP95Ms:
+      row.firstAges === null ? null : quantileOf(row.firstAges, FIRST_AGE_BOUNDS_MS, 0.95, row.firstAgeMaxMs),
+    rateLimitedShare: row.requests === 0 ? null : row.rateLimited / row.requests,
     deadLetters: { count: row.dead, oldestMs: ageOf(row.oldestDiedMs, nowMs) },
     lastDeliveredAt: isoOf(row.lastDeliveredMs),
   };
@@ -215,7 +284,10 @@ function stateOf(row: TenantJson): Pick<MatrixRow, "state" | "stateUntil" | "sta
     return { state: "paused", stateUntil: isoOf(row.pauseUntilMs), stateReason: row.pauseReason };
   }
   if (row.heldCount > 0) return { state: "held", stateUntil: null, stateReason: row.heldWhy };
+  if (row.breakers > 0)
+    return { state: "circuit_open", stateUntil: isoOf(row.breakerUntilMs), stateReason: null };
   if (row.gated > 0) return { state: "rate_limited", stateUntil: isoOf(row.gateUntilMs), stateReason: null };
+  if (row.limited > 0) return { state: "limited", stateUntil: null, stateReason: null };
   return { state: "active", stateUntil: null, stateReason: null };
 }
 

@@ -12,10 +12,13 @@ export const MAX_ATTEMPTS_SHOWN = 200;
 export interface AttemptEntry {
   /** `att_...` */
   id: string;
-  kind: "http" | "lease_expired" | "stale_result";
+  /** `not_sent`: it ended without a request. */
+  kind: "http" | "not_sent" | "lease_expired" | "stale_result";
   number: number;
   cycle: number;
   lane: Lane;
+  /** Under which replay batch it ran. */
+  replay: { id: string; name: string } | null;
   /** Host and process number of the worker; null when unknown. */
   worker: string | null;
   dueAt: string;
@@ -40,16 +43,22 @@ export interface AttemptEntry {
   jitterMs: number | null;
   delayMs: number | null;
   nextDueAt: string | null;
-  response: { contentType: string | null; bytes: number; truncated: boolean } | null;
+  /** `stored`: there are bytes that can be revealed. */
+  response: { contentType: string | null; bytes: number; truncated: boolean; stored: boolean } | null;
+  /** When the outcome was stored: the next due time counts from then. */
+  recordedAt: string;
 }
 
-const ATTEMPTS = `
+/** Exported for the test of its plan. */
+export const ATTEMPTS = `
   SELECT a.id, a.kind, a.number, a.cycle, a.lane, w.host, w.pid, a.due_at, a.started_at, a.duration_ms, a.outcome, a.decision,
          a.reason, a.status, a.error_code, left(a.error_detail, 500) AS error_detail, a.counted_failure,
          a.retry_after_raw, a.retry_after_read, a.retry_after_asked_ms, a.retry_after_clamped, a.fallback, a.jitter_ms,
-         a.delay_ms, a.next_due_at, a.response_content_type, a.response_bytes, a.response_truncated
+         a.delay_ms, a.next_due_at, a.response_content_type, a.response_bytes, a.response_truncated,
+         a.response_body IS NOT NULL AS response_stored, a.recorded_at, a.replay_batch_id, rb.name AS replay_name
     FROM sluice.attempt a
     LEFT JOIN sluice.worker_process w ON w.id = a.worker_id
+    LEFT JOIN sluice.replay_batch rb ON rb.id = a.replay_batch_id
    WHERE a.delivery_id = $1 AND a.started_at >= $2::timestamptz - interval '1 day'
    ORDER BY a.number DESC, a.started_at DESC, a.id DESC
    LIMIT $3`;
@@ -94,6 +103,10 @@ interface AttemptRow {
   response_content_type: string | null;
   response_bytes: number | null;
   response_truncated: boolean | null;
+  response_stored: boolean;
+  recorded_at: Date;
+  replay_batch_id: string | null;
+  replay_name: string | null;
 }
 
 function toEntry(row: AttemptRow): AttemptEntry {
@@ -103,6 +116,10 @@ function toEntry(row: AttemptRow): AttemptEntry {
     number: row.number,
     cycle: row.cycle,
     lane: row.lane,
+    replay:
+      row.replay_batch_id === null
+        ? null
+        : { id: toPublicId("rpl", row.replay_batch_id), name: row.replay_name ?? "a batch that is gone" },
     worker: row.host === null ? null : `${row.host}, process ${row.pid}`,
     dueAt: row.due_at.toISOString(),
     startedAt: row.started_at.toISOString(),
@@ -130,6 +147,8 @@ function toEntry(row: AttemptRow): AttemptEntry {
             contentType: row.response_content_type,
             bytes: row.response_bytes,
             truncated: row.response_truncated ?? false,
+            stored: row.response_stored,
           },
+    recordedAt: row.recorded_at.toISOString(),
   };
 }

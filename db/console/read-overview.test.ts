@@ -1,5 +1,6 @@
 /** The overview's numbers: the ages that the definitions ask for, the same everywhere, and never a zero for silence. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { rollUpSeries } from "#db/queue/roll-up-series.ts";
 import { EVERYWHERE } from "#domain/permissions.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 import { type RegionOverview, readOverview } from "./read-overview.ts";
@@ -22,7 +23,10 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await regions.us.pool.query("TRUNCATE sluice.delivery, sluice.dead_letter, sluice.worker_process");
+  await regions.us.pool.query(
+    "TRUNCATE sluice.delivery, sluice.dead_letter, sluice.worker_process, sluice.destination_state, sluice.attempt, sluice.series_minute",
+  );
+  await regions.us.pool.query("UPDATE sluice.series_run SET rolled_at = 'epoch'");
   await regions.us.pool.query(
     "UPDATE sluice.tenant SET paused_at = NULL, pause_until = NULL, pause_reason = NULL, paused_by = NULL",
   );
@@ -144,8 +148,97 @@ describe("dead letters", () => {
       [second.id],
     );
     const data = await overview();
-    expect(data.deadLetters.count).toBe(1);
+    expect(data.deadLetters).toMatchObject({ count: 1, added: 1 });
     expect(data.deadLetters.oldestMs).toBeLessThan(SLACK_MS);
     expect(data.tenants[0]?.deadLetters.count).toBe(1);
+  });
+});
+
+describe("the last minutes", () => {
+  /** Attempts of now, counted. */
+  async function tried(count: number, lateMs: number, outcome = "delivered", kind = "http"): Promise<void> {
+    await regions.us.pool.query(
+      `INSERT INTO sluice.attempt (id, region, delivery_id, tenant_id, destination_id, service_class, lane, cycle, kind, number, lease_token,
+                                   due_at, started_at, duration_ms, outcome, decision)
+       SELECT gen_random_uuid(), 'us', gen_random_uuid(), $1, $2, 'routine', 'first', 1, $6, 1, gen_random_uuid(),
+              m.at - $3::integer * interval '1 millisecond', m.at, 40, $4, CASE WHEN $4 = 'delivered' THEN 'delivered' ELSE 'delayed' END
+         FROM (SELECT clock_timestamp() AS at) m, generate_series(1, $5)`,
+      [tenantId, destinationId, lateMs, outcome, count, kind],
+    );
+    await rollUpSeries(regions.us.pool, 0);
+  }
+
+  test("SIG-1 SIG-2 p95, 429 share, delivered, expired leases, of the region and of the tenant's line", async () => {
+    await add(3_600);
+    await tried(90, 40);
+    await tried(10, 100_000, "rate_limited");
+    await tried(2, 0, "lease_expired", "lease_expired");
+    const data = await overview();
+    expect(data.recent).toMatchObject({
+      rateLimitedShare: 0.1,
+      requests: 100,
+      expiredLeases: 2,
+      deliveredLastHour: 90,
+      firstAttemptP95: { serviceClass: "routine", targetMs: 120_000 },
+    });
+    for (const ms of [data.recent.firstAttemptP95?.ms, data.tenants[0]?.firstAttemptP95Ms]) {
+      expect(ms).toBeGreaterThan(90_000);
+      expect(ms).toBeLessThanOrEqual(100_000);
+    }
+    expect(data.tenants[0]).toMatchObject({ rateLimitedShare: 0.1, limit: 100 });
+    expect(data.tenants[0]?.lastDeliveredAt).not.toBeNull();
+    expect(data.trends.expiredLeases.reduce<number>((sum, value) => sum + (value ?? 0), 0)).toBe(2);
+    expect(data.trends.oldestMs).toHaveLength(60);
+  });
+
+  test("nothing tried is no data, not zero", async () => {
+    const { recent, triedShares, amplification } = await overview();
+    expect(recent).toMatchObject({ firstAttemptP95: null, rateLimitedShare: null });
+    expect(triedShares.map(({ share }) => share)).toEqual([null, null]);
+    expect(amplification).toBeNull();
+  });
+
+  test("SIG-4 the share tried in time is exact, counts what still waits as missed, and holds nobody's pause against it", async () => {
+    await tried(7, 120_000);
+    await tried(1, 120_001);
+    await add(-121);
+    await add(-119);
+    const routine = async () => (await overview()).triedShares.find((row) => row.serviceClass === "routine");
+    expect(await routine()).toMatchObject({ tried: 8, within: 7, waitingLate: 1, share: 7 / 9 });
+    await regions.us.pool.query(
+      `UPDATE sluice.tenant SET paused_at = clock_timestamp(), pause_until = clock_timestamp() + interval '1 hour', pause_reason = 'x' WHERE id = $1`,
+      [tenantId],
+    );
+    expect(await routine()).toMatchObject({ waitingLate: 0, share: 7 / 8 });
+  });
+
+  test("SIG-4 the lag of delayed attempts is told apart from the lag of all due work", async () => {
+    await add(-500);
+    await add(-30, { state: "delayed" });
+    const data = await overview();
+    expect(data.due.count).toBe(2);
+    expect(data.delayedLag.count).toBe(1);
+    expect(data.delayedLag.oldestMs).toBeGreaterThanOrEqual(30_000);
+    expect(data.delayedLag.oldestMs).toBeLessThan(30_000 + SLACK_MS);
+    expect(data.due.oldestMs).toBeGreaterThanOrEqual(500_000);
+  });
+});
+
+describe("a tenant's state", () => {
+  test.each([
+    ["hold_until = clock_timestamp() + interval '1 hour', hold_why = 'rate_limited'", "rate_limited", true],
+    ["breaker = 'open', breaker_until = clock_timestamp() + interval '1 minute'", "circuit_open", true],
+    ["adaptive_limit = 2", "limited", false],
+    ["adaptive_limit = 2, adaptive_pinned = true", "active", false],
+  ])("%s is %s", async (columns, state, ends) => {
+    await add(-60);
+    await regions.us.pool.query(
+      "INSERT INTO sluice.destination_state (destination_id, region) VALUES ($1, 'us')",
+      [destinationId],
+    );
+    await regions.us.pool.query(`UPDATE sluice.destination_state SET ${columns}`);
+    const [line] = (await overview()).tenants;
+    expect(line?.state).toBe(state);
+    expect(line?.stateUntil !== null).toBe(ends);
   });
 });

@@ -5,11 +5,11 @@ import { EVERYWHERE } from "#domain/permissions.ts";
 import { createEmptyDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 import { listDeliveries } from "./list-deliveries.ts";
-import { readAgeSeries } from "./read-age-series.ts";
 import { readDelivery } from "./read-delivery.ts";
 import { readOverview } from "./read-overview.ts";
 import { readReadiness } from "./read-readiness.ts";
 import { explainOutage, readRegion } from "./read-region.ts";
+import { readSeries } from "./read-series.ts";
 import { pointConsoleAt, releaseConsole } from "./test-console.ts";
 import { newId } from "./test-rows.ts";
 
@@ -49,7 +49,7 @@ describe("REG-3 a region that does not answer", () => {
   test("gives neither rows nor a series", async () => {
     await point(NOBODY);
     const list = await listDeliveries(EVERYWHERE, { region: "eu", limit: 10 });
-    const series = await readAgeSeries(EVERYWHERE, "eu", "15m");
+    const series = await readSeries(EVERYWHERE, "eu", "15m");
     expect([list.status, series.status]).toEqual(["unavailable", "unavailable"]);
     expect(JSON.stringify([list, series])).not.toContain("rows");
   });

@@ -11,7 +11,7 @@ import {
   makePlace,
   type Place,
 } from "#tests/support/queue-rows/sql.ts";
-import { nextDue, recentLanes, WALK_START, type WalkPosition, walkLanes } from "./discover.ts";
+import { nextDue, recentLanes, WALK_START, type WalkPosition, walkAllLanes, walkLanes } from "./discover.ts";
 import { shutGate } from "./shut-gate.ts";
 import type { LaneHead } from "./types.ts";
 
@@ -158,6 +158,26 @@ describe("FAIR-5 walkLanes", () => {
     for (const head of heads) expect(head.dueMs).toBe(expected.get(head.destinationId));
   });
 
+  it("gives the first page of every kind in one statement, each as a walk of its own would", async () => {
+    const places: Place[] = [];
+    for (let n = 0; n < 5; n++) places.push(await makePlace(database.pool));
+    for (const place of places) await fillRows(database.pool, place, 2, -HOUR_MS);
+    const [first, second] = places as [Place, Place];
+    await makeDeliveries(database.pool, { ...first, lane: "retry", serviceClass: "urgent" });
+    await makeDeliveries(database.pool, {
+      ...second,
+      lane: "retry",
+      serviceClass: "urgent",
+      dueInMs: HOUR_MS,
+    });
+    const pages = await walkAllLanes(database.pool, 3);
+    expect(pages).toHaveLength(6);
+    expect(pages.map(({ lanes }) => lanes).sort()).toEqual([0, 0, 0, 0, 2, 3]);
+    for (const { lane, serviceClass, ...page } of pages) {
+      expect(page).toEqual(await walkLanes(database.pool, lane, serviceClass, WALK_START, 3));
+    }
+  });
+
   it("ends at once when there is nothing, and after a full last page", async () => {
     expect(await walkLanes(database.pool, "retry", "urgent", WALK_START, 5)).toEqual({
       heads: [],
@@ -187,6 +207,15 @@ async function gate(place: Place, delayMs: number): Promise<number> {
     retryAfter: null,
   });
   return holdUntilMs;
+}
+
+async function breaker(place: Place, state: "open" | "closed", untilMs: number): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO sluice.destination_state (destination_id, region, breaker, breaker_until)
+     SELECT $1, region, $2, to_timestamp($3::float8 / 1000) FROM sluice.region_control
+     ON CONFLICT (destination_id) DO UPDATE SET breaker = EXCLUDED.breaker, breaker_until = EXCLUDED.breaker_until`,
+    [place.destinationId, state, untilMs],
+  );
 }
 
 async function next(): Promise<number | null> {
@@ -230,6 +259,19 @@ describe("LEASE-7 nextDue, for which the wake-up is set", () => {
     const empty = await makePlace(database.pool);
     await gate(empty, 1_000);
     expect(await next()).toBeCloseTo(openingMs, -1);
+  });
+
+  it("counts the moment at which an open breaker may ask, only when something waits for it", async () => {
+    const place = await makePlace(database.pool);
+    const nowMs = Math.floor(await databaseNowMs(database.pool));
+    await breaker(place, "open", nowMs + 60_000);
+    expect(await next()).toBeNull();
+    await makeDeliveries(database.pool, { ...place, lane: "retry", serviceClass: "urgent" });
+    expect(await next()).toBe(nowMs + 60_000);
+    await breaker(place, "closed", nowMs + 60_000);
+    expect(await next()).toBeNull();
+    await breaker(place, "open", nowMs - 1_000);
+    expect(await next()).toBeNull();
   });
 
   it("a row that is due after its gate has opened counts with its own due time", async () => {

@@ -2,7 +2,7 @@
  * Finds lanes that have due rows, without locking and without counting. What it returns may be stale the moment it
  * is read: the claim decides. It must never read more than its limits, however many rows wait.
  */
-import type { Lane, ServiceClass } from "#domain/delivery.ts";
+import { LANES, type Lane, SERVICE_CLASSES, type ServiceClass } from "#domain/delivery.ts";
 import type { LaneHead, Queryable } from "./types.ts";
 
 /** Most rows that one look at the due times reads, for each lane and class. */
@@ -91,21 +91,23 @@ export interface WalkPage {
 }
 
 // A loose index scan: one index descent for each lane, 10-15 us, whatever its depth.
-const WALK = `
+const walkFrom = (lane: string, serviceClass: string, tenant: string, destination: string, limit: string) => `
   WITH RECURSIVE walk AS (
     (SELECT d.tenant_id, d.destination_id, d.due_at, 1 AS nth FROM sluice.delivery d
-      WHERE d.state <> 'leased' AND d.lane = $1::sluice.lane AND d.service_class = $2::sluice.service_class
-        AND (d.tenant_id, d.destination_id) > ($3::uuid, $4::uuid)
+      WHERE d.state <> 'leased' AND d.lane = ${lane} AND d.service_class = ${serviceClass}
+        AND (d.tenant_id, d.destination_id) > (${tenant}::uuid, ${destination}::uuid)
       ORDER BY d.tenant_id, d.destination_id, d.due_at LIMIT 1)
     UNION ALL
     SELECT n.tenant_id, n.destination_id, n.due_at, w.nth + 1 FROM walk w CROSS JOIN LATERAL (
       SELECT d.tenant_id, d.destination_id, d.due_at FROM sluice.delivery d
-       WHERE d.state <> 'leased' AND d.lane = $1::sluice.lane AND d.service_class = $2::sluice.service_class
+       WHERE d.state <> 'leased' AND d.lane = ${lane} AND d.service_class = ${serviceClass}
          AND (d.tenant_id, d.destination_id) > (w.tenant_id, w.destination_id)
        ORDER BY d.tenant_id, d.destination_id, d.due_at LIMIT 1) n
-     WHERE w.nth < $5)
+     WHERE w.nth < ${limit})
   SELECT tenant_id, destination_id, (extract(epoch FROM due_at) * 1000)::float8 AS due_ms, due_at <= clock_timestamp() AS due
     FROM walk ORDER BY nth`;
+
+const WALK = walkFrom("$1::sluice.lane", "$2::sluice.service_class", "$3", "$4", "$5");
 
 /** One page of the walk over all lanes of a lane kind and class, in the order of (tenant, destination). */
 export async function walkLanes(
@@ -115,18 +117,46 @@ export async function walkLanes(
   from: WalkPosition,
   limit = MAX_WALK_LANES,
 ): Promise<WalkPage> {
-  const result = await pool.query<HeadRow & { due: boolean }>({
+  const result = await pool.query<WalkRow>({
     name: "sluice-walk-lanes",
     text: WALK,
     values: [lane, serviceClass, from.tenantId, from.destinationId, limit],
   });
-  const last = result.rows.at(-1);
-  const full = result.rows.length >= limit && last !== undefined;
+  return toPage(result.rows, lane, serviceClass, limit);
+}
+
+/** The first page of one lane kind and class. */
+export interface FirstPage extends WalkPage {
+  readonly lane: Lane;
+  readonly serviceClass: ServiceClass;
+}
+
+const WALK_ALL = `
+  SELECT k.lane, k.service_class, w.* FROM ${LANES_AND_CLASSES} CROSS JOIN LATERAL (${walkFrom("k.lane", "k.service_class", "$1", "$2", "$3")}) w`;
+
+/** The first pages of the walks over all lane kinds and classes, in one statement: an idle region has nothing behind them. */
+export async function walkAllLanes(pool: Queryable, limit = MAX_WALK_LANES): Promise<FirstPage[]> {
+  const { rows } = await pool.query<WalkRow & Pick<HeadRow, "lane" | "service_class">>({
+    name: "sluice-walk-all-lanes",
+    text: WALK_ALL,
+    values: [WALK_START.tenantId, WALK_START.destinationId, limit],
+  });
+  return LANES.flatMap((lane) =>
+    SERVICE_CLASSES.map((serviceClass) => {
+      const own = rows.filter((row) => row.lane === lane && row.service_class === serviceClass);
+      return { lane, serviceClass, ...toPage(own, lane, serviceClass, limit) };
+    }),
+  );
+}
+
+type WalkRow = Omit<HeadRow, "lane" | "service_class"> & { readonly due: boolean };
+
+function toPage(rows: readonly WalkRow[], lane: Lane, serviceClass: ServiceClass, limit: number): WalkPage {
+  const last = rows.at(-1);
+  const full = rows.length >= limit && last !== undefined;
   return {
-    heads: result.rows
-      .filter((row) => row.due)
-      .map((row) => toHead({ ...row, lane, service_class: serviceClass })),
-    lanes: result.rows.length,
+    heads: rows.filter((row) => row.due).map((row) => toHead({ ...row, lane, service_class: serviceClass })),
+    lanes: rows.length,
     next: full ? { tenantId: last.tenant_id, destinationId: last.destination_id } : null,
   };
 }
@@ -141,9 +171,20 @@ function toHead(row: HeadRow): LaneHead {
   };
 }
 
-// The first moment after now at which something becomes claimable by the clock alone: a due time, the opening of a gate
-// behind which something waits, the end of a pause. The inner ORDER BY asks for the waiting index: by due time alone a
-// gate with nothing behind it would read the rows of all others.
+// Whether something waits for this moment of a destination's state. The inner ORDER BY asks for the waiting index: by due
+// time alone a gate with nothing behind it would read the rows of all others.
+const nextOpening = (moment: string, isShut: string) => `
+  (SELECT ${moment} FROM sluice.destination_state s JOIN sluice.destination x ON x.id = s.destination_id
+    WHERE ${isShut} AND ${moment} > (SELECT now FROM clock)
+      AND EXISTS (SELECT 1 FROM ${LANES_AND_CLASSES}
+        CROSS JOIN LATERAL (SELECT 1 FROM sluice.delivery d
+          WHERE d.state <> 'leased' AND d.lane = k.lane AND d.service_class = k.service_class
+            AND d.tenant_id = x.tenant_id AND d.destination_id = x.id AND d.due_at <= ${moment}
+          ORDER BY d.due_at, d.id LIMIT 1) w)
+    ORDER BY ${moment} LIMIT 1)`;
+
+// The first moment after now at which something becomes claimable by the clock alone: a due time, the opening of a gate or
+// the question that an open breaker may ask, where something waits for it, the end of a pause.
 const NEXT_DUE = `
   WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
   SELECT (SELECT (extract(epoch FROM now) * 1000)::float8 FROM clock) AS now_ms,
@@ -152,16 +193,10 @@ const NEXT_DUE = `
              CROSS JOIN LATERAL (SELECT d.due_at FROM sluice.delivery d
                WHERE d.state <> 'leased' AND d.lane = k.lane AND d.service_class = k.service_class
                  AND d.due_at > (SELECT now FROM clock) ORDER BY d.due_at LIMIT 1) r),
-           (SELECT s.hold_until FROM sluice.destination_state s JOIN sluice.destination x ON x.id = s.destination_id
-             WHERE s.hold_until > (SELECT now FROM clock)
-               AND EXISTS (SELECT 1 FROM ${LANES_AND_CLASSES}
-                 CROSS JOIN LATERAL (SELECT 1 FROM sluice.delivery d
-                   WHERE d.state <> 'leased' AND d.lane = k.lane AND d.service_class = k.service_class
-                     AND d.tenant_id = x.tenant_id AND d.destination_id = x.id AND d.due_at <= s.hold_until
-                   ORDER BY d.due_at, d.id LIMIT 1) w)
-             ORDER BY s.hold_until LIMIT 1),
-           (SELECT min(t.pause_until) FROM sluice.tenant t WHERE t.pause_until > (SELECT now FROM clock)),
-           (SELECT min(x.pause_until) FROM sluice.destination x WHERE x.pause_until > (SELECT now FROM clock))
+           ${nextOpening("s.hold_until", "true")},
+           ${nextOpening("s.breaker_until", "s.breaker = 'open'")},
+           (SELECT min(t.pause_until) FROM sluice.tenant t WHERE t.paused_at IS NOT NULL AND t.pause_until > (SELECT now FROM clock)),
+           (SELECT min(x.pause_until) FROM sluice.destination x WHERE x.paused_at IS NOT NULL AND x.pause_until > (SELECT now FROM clock))
          )) * 1000)::float8 AS next_ms`;
 
 /** Database time now, and the next moment at which the clock alone makes something claimable (null: none). */

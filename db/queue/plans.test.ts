@@ -20,7 +20,7 @@ import {
   type TableReads,
 } from "#tests/support/queue-rows/sql.ts";
 import { claim } from "./claim.ts";
-import { nextDue, recentLanes, WALK_START, walkLanes } from "./discover.ts";
+import { nextDue, recentLanes, WALK_START, walkAllLanes, walkLanes } from "./discover.ts";
 import { finish, MAX_FINISH_ROWS } from "./finish.ts";
 import { readClaimed } from "./read-claimed.ts";
 import { cancelDeleted, returnExpiredLeases } from "./reconcile.ts";
@@ -95,6 +95,7 @@ const STATEMENTS: Readonly<Record<string, { work: Work; mostRows: number }>> = {
     work: (client) => walkLanes(client, "first", "routine", WALK_START),
     mostRows: 3 * PLACES + 10,
   },
+  walkAllLanes: { work: (client) => walkAllLanes(client), mostRows: 3 * PLACES + 60 },
   nextDue: { work: (client) => nextDue(client), mostRows: 100 },
 };
 

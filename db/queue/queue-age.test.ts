@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceClass } from "#domain/delivery.ts";
-import { type AgeRow, type QueueAge, summarizeQueueAge } from "#domain/queue-age.ts";
+import { type AgeRow, delayedLag, type QueueAge, summarizeQueueAge } from "#domain/queue-age.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makePlace, type Place } from "#tests/support/queue-rows/sql.ts";
 
@@ -40,6 +40,8 @@ interface Answer {
   ready: number;
   delayed: number;
   in_flight: number;
+  retry_count: number;
+  retry_ms: number | null;
 }
 
 const momentMs = fc.oneof(
@@ -132,7 +134,8 @@ async function bySql(): Promise<Answer[]> {
   const age = (column: string) => `(extract(epoch FROM ${AT("0")} - ${column}) * 1000)::float8`;
   const result = await database.pool.query<Answer>(
     `SELECT tenant_id, destination_id, service_class, held_why, ${age("first_due_at")} AS first_ms, due_count, ${age("due_since")} AS due_ms,
-            held_count, ${age("held_since")} AS held_ms, gated_count, ready, delayed, in_flight FROM sluice.queue_age(${AT("0")})`,
+            held_count, ${age("held_since")} AS held_ms, gated_count, ready, delayed, in_flight,
+            retry_due_count AS retry_count, ${age("retry_due_since")} AS retry_ms FROM sluice.queue_age(${AT("0")})`,
   );
   return result.rows;
 }
@@ -159,6 +162,7 @@ function ageRow(row: RandomRow, state: RandomPlace, regionDraining: boolean): Ag
 /** The TypeScript summary in the shape of the SQL's answer. */
 function expectedOf(
   age: QueueAge,
+  delayed: { readonly count: number; readonly oldestMs: number },
 ): Omit<Answer, "tenant_id" | "destination_id" | "service_class" | "held_why"> {
   return {
     first_ms: age.firstAttemptAgeMs,
@@ -170,6 +174,8 @@ function expectedOf(
     ready: age.ready,
     delayed: age.delayed,
     in_flight: age.inFlight,
+    retry_count: delayed.count,
+    retry_ms: delayed.oldestMs,
   };
 }
 
@@ -193,18 +199,17 @@ describe("SIG-8 one definition", () => {
         for (const answer of answers) {
           const group = groups.get(`${answer.destination_id} ${answer.service_class}`) ?? [];
           const state = states[group[0]?.place ?? 0] as RandomPlace;
-          const summary = summarizeQueueAge(
-            group.map((row) => ageRow(row, state, draining)),
-            NOW_MS,
-          );
-          const expected = expectedOf(summary);
+          const ageRows = group.map((row) => ageRow(row, state, draining));
+          const summary = summarizeQueueAge(ageRows, NOW_MS);
+          const expected = expectedOf(summary, delayedLag(ageRows, NOW_MS));
           // SQL says null where there is nothing to age; TypeScript says 0.
-          const { first_ms, due_ms, held_ms, ...counts } = answer;
+          const { first_ms, due_ms, held_ms, retry_ms, ...counts } = answer;
           expect({
             ...counts,
             first_ms: first_ms ?? 0,
             due_ms: due_ms ?? 0,
             held_ms: held_ms ?? 0,
+            retry_ms: retry_ms ?? 0,
           }).toMatchObject(expected);
           const reasons = Object.entries(summary.held.byReason)
             .filter(([, n]) => n > 0)

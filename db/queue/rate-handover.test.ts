@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TOKEN_LIFE_MS } from "#domain/rate.ts";
+import { RATE_AHEAD_MS, TOKEN_LIFE_MS, TOKEN_LIFE_SHARE } from "#domain/rate.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
 import { makePlace, type Place, request } from "#tests/support/queue-rows/sql.ts";
@@ -85,5 +85,21 @@ describe("FAIR-1 the next token of a destination's rate", () => {
     const until = [];
     for (let n = 0; n < 5; n++) until.push((await ask(place, other)).entries[0]?.untilMs ?? 0);
     expect(Math.max(...until) - Math.min(...until)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("what a token is worth", () => {
+  it("FAIR-1 is the same in the claim and in domain/rate.ts, with which workers plan, pace and wait", async () => {
+    const { rows } = await database.pool.query(
+      `SELECT extract(epoch FROM q.ahead)::float8 * 1000 AS ahead_ms, extract(epoch FROM q.token_life)::float8 * 1000 AS life_ms, q.token_life_share AS share
+         FROM sluice.rate_constants() q`,
+    );
+    expect(rows).toEqual([{ ahead_ms: RATE_AHEAD_MS, life_ms: TOKEN_LIFE_MS, share: TOKEN_LIFE_SHARE }]);
+    // It is these that the claim goes by, and no numbers of its own.
+    const claimText = await database.pool.query<{ text: string }>(
+      "SELECT prosrc AS text FROM pg_proc WHERE oid = 'sluice.claim'::regproc",
+    );
+    expect(claimText.rows[0]?.text).toContain("FROM sluice.rate_constants()");
+    expect(claimText.rows[0]?.text).not.toMatch(/interval '100 milliseconds'|interval '1 second'[^*]{0,3};/);
   });
 });

@@ -23,7 +23,7 @@ const SAMPLE = `
     SELECT q.* FROM run CROSS JOIN LATERAL sluice.queue_age((SELECT now FROM clock)) q),
   dead AS MATERIALIZED (
     SELECT CASE WHEN $1 = 'tenant' THEN d.tenant_id END AS tenant_id, d.service_class, count(*) AS n
-      FROM sluice.dead_letter d WHERE EXISTS (SELECT 1 FROM run) GROUP BY 1, 2),
+      FROM sluice.dead_letter d WHERE d.will_not_replay_at IS NULL AND EXISTS (SELECT 1 FROM run) GROUP BY 1, 2),
   live AS MATERIALIZED (
     SELECT CASE WHEN $1 = 'tenant' THEN a.tenant_id END AS tenant_id, a.service_class,
            greatest(0, coalesce(extract(epoch FROM (SELECT now FROM clock) - min(a.first_due_at)) * 1000, 0))::bigint AS first_attempt_age_ms,

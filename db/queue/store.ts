@@ -16,11 +16,13 @@ import {
   readPolicies,
 } from "./configuration.ts";
 import {
+  type FirstPage,
   nextDue,
   type RecentLanes,
   recentLanes,
   type WalkPage,
   type WalkPosition,
+  walkAllLanes,
   walkLanes,
 } from "./discover.ts";
 import { type FinishRow, finish } from "./finish.ts";
@@ -54,6 +56,7 @@ export interface QueueStore {
   disableDestination(what: DisableDestination): Promise<boolean>;
 
   recentLanes(sinceMs: number): Promise<RecentLanes>;
+  walkAllLanes(): Promise<FirstPage[]>;
   walkLanes(lane: Lane, serviceClass: ServiceClass, from: WalkPosition): Promise<WalkPage>;
   nextDue(): Promise<{ nowMs: number; nextMs: number | null }>;
 
@@ -85,6 +88,7 @@ export function postgresStore(pool: Queryable): QueueStore {
     noteHealth: (reports, random) => noteHealth(pool, reports, random),
     disableDestination: (what) => disableDestination(pool, what),
     recentLanes: (sinceMs) => recentLanes(pool, sinceMs),
+    walkAllLanes: () => walkAllLanes(pool),
     walkLanes: (lane, serviceClass, from) => walkLanes(pool, lane, serviceClass, from),
     nextDue: () => nextDue(pool),
     writeWakeJob: (region, runAtMs) => writeWakeJob(pool, region, runAtMs),

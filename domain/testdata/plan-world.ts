@@ -22,6 +22,7 @@ interface World {
   tenants?: Record<string, Partial<TenantFacts>>;
   destinations?: Record<string, Partial<DestinationFacts>>;
   total?: number;
+  lightReserve?: number;
   busy?: Partial<PlanInput["slots"]>;
   bytes?: number;
   maxEntries?: number;
@@ -45,7 +46,7 @@ export function plan(world: World): ClaimPlan {
       avgBodyBytes: 1000,
       ...destinations[id],
     }),
-    slots: { total: world.total ?? 100, ...IDLE, ...world.busy },
+    slots: { total: world.total ?? 100, lightReserve: world.lightReserve ?? 0, ...IDLE, ...world.busy },
     byteBudgetBytes: world.bytes ?? 32 * 1024 * 1024,
     maxEntries: world.maxEntries,
     quantum: world.quantum,

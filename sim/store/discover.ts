@@ -1,8 +1,10 @@
 /** The reads by which a worker finds lanes and the next moment, over the simulated tables. */
 import {
+  type FirstPage,
   MAX_RECENT_ROWS,
   MAX_WALK_LANES,
   type RecentLanes,
+  WALK_START,
   type WalkPage,
   type WalkPosition,
 } from "#db/queue/discover.ts";
@@ -64,6 +66,17 @@ export function walkPage(
   };
 }
 
+/** The first page of every kind. */
+export function walkAll(database: Database): FirstPage[] {
+  return LANES.flatMap((lane) =>
+    SERVICE_CLASSES.map((serviceClass) => ({
+      lane,
+      serviceClass,
+      ...walkPage(database, lane, serviceClass, WALK_START),
+    })),
+  );
+}
+
 /** The first moment after now at which the clock alone makes something claimable. */
 export function findNextDue({ tables, nowUs: clock }: Database): { nowMs: number; nextMs: number | null } {
   const nowUs = clock();
@@ -79,18 +92,20 @@ export function findNextDue({ tables, nowUs: clock }: Database): { nowMs: number
   return { nowMs: toFloatMs(nowUs), nextMs: next === Number.POSITIVE_INFINITY ? null : toFloatMs(next) };
 }
 
-/** When gates open behind which something waits. */
+/** When gates open, and when open breakers may ask, where something waits for that. */
 function openings(tables: Tables, waiting: readonly DeliveryRow[], nowUs: Us): Us[] {
   const moments: Us[] = [];
   for (const [destinationId, state] of tables.states) {
-    const holdUs = state.holdUntilUs;
     const destination = tables.destinations.get(destinationId);
-    if (holdUs === null || holdUs <= nowUs || destination === undefined) continue;
-    const behind = waiting.some(
-      (row) =>
-        row.destinationId === destinationId && row.tenantId === destination.tenantId && row.dueUs <= holdUs,
-    );
-    if (behind) moments.push(holdUs);
+    if (destination === undefined) continue;
+    for (const openUs of [state.holdUntilUs, state.breaker === "open" ? state.breakerUntilUs : null]) {
+      if (openUs === null || openUs <= nowUs) continue;
+      const waits = waiting.some(
+        (row) =>
+          row.destinationId === destinationId && row.tenantId === destination.tenantId && row.dueUs <= openUs,
+      );
+      if (waits) moments.push(openUs);
+    }
   }
   return moments;
 }

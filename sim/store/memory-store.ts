@@ -4,7 +4,7 @@
  */
 import type { QueueStore } from "#db/queue/store.ts";
 import { claimRows } from "./claim.ts";
-import { findNextDue, findRecent, walkPage } from "./discover.ts";
+import { findNextDue, findRecent, walkAll, walkPage } from "./discover.ts";
 import { finishRows, keepStale } from "./finish.ts";
 import { shut } from "./gate.ts";
 import { disable, noteReports } from "./health.ts";
@@ -34,6 +34,7 @@ export function memoryStore(database: Database, hint: () => void): SyncStore {
     noteHealth: (reports, random) => noteReports(database, reports, random),
     disableDestination: (what) => disable(database, what),
     recentLanes: (sinceMs) => findRecent(database, sinceMs),
+    walkAllLanes: () => walkAll(database),
     walkLanes: (lane, serviceClass, from) => walkPage(database, lane, serviceClass, from),
     nextDue: () => findNextDue(database),
     writeWakeJob: (_region, runAtMs) => writeJob(tables, runAtMs),

@@ -280,6 +280,7 @@ class Script {
       tenantId: "00000000-0000-0000-0000-000000000000",
       destinationId: "00000000-0000-0000-0000-000000000000",
     };
+    await this.#twin.both("walkAllLanes", []);
     await this.#twin.both("walkLanes", [random.pick(LANES), random.pick(SERVICE_CLASSES), from]);
     await this.#twin.both("nextDue", []);
   }

@@ -1,6 +1,7 @@
 /** The deliveries of one region. */
 import type { Metadata } from "next";
 import { DeliveriesPage } from "#components/deliveries/deliveries.tsx";
+import { readTraceUrl } from "../../config.ts";
 
 export const metadata: Metadata = { title: "Deliveries" };
 
@@ -8,7 +9,7 @@ export default function Page() {
   return (
     <>
       <h1 className="mb-4 font-semibold text-figure tracking-tight">Deliveries</h1>
-      <DeliveriesPage />
+      <DeliveriesPage traceUrl={readTraceUrl()} />
     </>
   );
 }

@@ -3,11 +3,12 @@
  * request. What stays: the key with the body's SHA-256 (a repeat must still be recognised), sizes, and what receivers
  * answered. A request that has read the body already is on its way and is not called back.
  */
+import type { PoolClient } from "pg";
 import { ErasePayload, readCommand } from "#domain/commands.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, uuidV7TimeMs } from "#domain/ids.ts";
 import { isoOf, stateConflict } from "./locked-row.ts";
-import { type CommandAnswer, type CommandContext, Refusal, runCommand } from "./run-command.ts";
+import { type CommandAnswer, type CommandContext, type Facts, Refusal, runCommand } from "./run-command.ts";
 
 /** A payload and its deliveries are written in one statement and share their ids' millisecond; a foreign writer may be this far off. */
 const SAME_WRITE_MS = 1_000;
@@ -25,19 +26,13 @@ export async function erasePayload(context: CommandContext, input: ErasePayload)
     context,
     { action: "payload.erase", targetKind: "payload", targetId, reason, ticket },
     async (client) => {
-      const found = await client.query<{ size_bytes: number; erased_ms: number | null }>(
-        "SELECT size_bytes, (extract(epoch FROM erased_at) * 1000)::float8 AS erased_ms FROM sluice.payload WHERE id = $1 FOR UPDATE",
-        [id],
-      );
-      const payload = found.rows[0];
-      if (payload === undefined) {
-        throw new Refusal(
-          "conflict",
-          new SluiceError("not_found", `${targetId} does not exist in this region`),
-        );
-      }
-      const before = { erased: payload.erased_ms !== null, sizeBytes: payload.size_bytes };
-      if (payload.erased_ms !== null) {
+      const payload = await lockPayload(client, id, targetId);
+      const before = payloadFacts(payload);
+      // A restricted body lies apart; with it goes the last copy.
+      const restricted = await client.query("DELETE FROM sluice.payload_restricted WHERE payload_id = $1", [
+        id,
+      ]);
+      if (payload.erased_ms !== null && restricted.rowCount === 0) {
         throw stateConflict("the payload was erased already", {
           ...before,
           erasedAt: isoOf(payload.erased_ms),
@@ -48,9 +43,38 @@ export async function erasePayload(context: CommandContext, input: ErasePayload)
         [id],
       );
       const { tenantId, ...counts } = await countUsers(client, id);
-      return { tenantId, version: null, before, after: { erased: true, ...counts } };
+      return { tenantId, version: null, before, after: { erased: true, restricted: false, ...counts } };
     },
   );
+}
+
+export interface PayloadRow {
+  readonly size_bytes: number;
+  readonly erased_ms: number | null;
+  readonly restricted: boolean;
+  /** Retention has dropped the payload's day; only restricted bytes are left of it. */
+  readonly gone: boolean;
+}
+
+const PAYLOAD = `
+  SELECT p.size_bytes, (extract(epoch FROM p.erased_at) * 1000)::float8 AS erased_ms, false AS gone,
+         EXISTS (SELECT 1 FROM sluice.payload_restricted r WHERE r.payload_id = p.id) AS restricted
+    FROM sluice.payload p WHERE p.id = $1 FOR UPDATE OF p`;
+const RESTRICTED_ONLY = `
+  SELECT length(r.body) AS size_bytes, NULL AS erased_ms, true AS gone, true AS restricted
+    FROM sluice.payload_restricted r WHERE r.payload_id = $1 FOR UPDATE OF r`;
+
+/** @throws Refusal `not_found` */
+export async function lockPayload(client: PoolClient, id: string, publicId: string): Promise<PayloadRow> {
+  for (const statement of [PAYLOAD, RESTRICTED_ONLY]) {
+    const { rows } = await client.query<PayloadRow>(statement, [id]);
+    if (rows[0] !== undefined) return rows[0];
+  }
+  throw new Refusal("conflict", new SluiceError("not_found", `${publicId} does not exist in this region`));
+}
+
+export function payloadFacts({ erased_ms, restricted, size_bytes }: PayloadRow): Facts {
+  return { erased: erased_ms !== null && !restricted, restricted, sizeBytes: size_bytes };
 }
 
 interface Users {
@@ -61,15 +85,27 @@ interface Users {
   readonly delivered: number;
 }
 
+/** The tenant whose deliveries use a payload; null when there is no such payload. One payload is one tenant's. */
+export async function findPayloadTenant(
+  pool: Pick<CommandContext["pool"], "query">,
+  id: string,
+): Promise<{ readonly tenantId: string | null } | null> {
+  const { rows } = await pool.query(
+    "SELECT 1 FROM sluice.payload WHERE id = $1 UNION ALL SELECT 1 FROM sluice.payload_restricted WHERE payload_id = $1",
+    [id],
+  );
+  return rows.length === 0 ? null : { tenantId: (await countUsers(pool, id)).tenantId };
+}
+
 /** Found by the time in their ids: no index leads from a payload to its deliveries, and the live table is large. */
-async function countUsers(
-  client: { query: CommandContext["pool"]["query"] },
+export async function countUsers(
+  client: Pick<CommandContext["pool"], "query">,
   payloadId: string,
 ): Promise<Users> {
   const ms = timeOf(payloadId);
   if (ms === null) return { tenantId: null, waiting: 0, leased: 0, dead: 0, delivered: 0 };
   const { rows } = await client.query<Users>(
-    `SELECT min(tenant_id::text) AS "tenantId",
+    `SELECT CASE WHEN min(tenant_id::text) = max(tenant_id::text) THEN min(tenant_id::text) END AS "tenantId",
             count(*) FILTER (WHERE state IN ('ready', 'delayed'))::integer AS waiting, count(*) FILTER (WHERE state = 'leased')::integer AS leased,
             count(*) FILTER (WHERE state = 'dead')::integer AS dead, count(*) FILTER (WHERE state = 'delivered')::integer AS delivered
        FROM sluice.delivery_all

@@ -58,6 +58,17 @@ export async function lockDestination(
   return checked(rows[0], publicId, seen);
 }
 
+/** What rows without a limit of their own inherit. */
+export async function readDefaults(
+  client: PoolClient,
+): Promise<{ readonly tenant: number; readonly destination: number }> {
+  const { rows } = await client.query<{ tenant: number; destination: number }>(
+    `SELECT default_tenant_concurrency AS tenant, default_destination_concurrency AS destination FROM sluice.region_control`,
+  );
+  if (rows[0] === undefined) throw new Error("the region has no control row");
+  return rows[0];
+}
+
 function checked<Row extends ControlRow>(row: Row | undefined, publicId: string, seen: number): Row {
   if (row === undefined) {
     throw new Refusal("conflict", new SluiceError("not_found", `${publicId} does not exist in this region`));

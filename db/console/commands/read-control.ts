@@ -149,16 +149,37 @@ export async function readDestinationControl(pool: Reading, reference: string): 
   };
 }
 
-/** The version of the region's control row, and whether its claims are on. */
-export async function readRegionControl(
-  pool: Reading,
-): Promise<{ readonly version: number; readonly draining: boolean }> {
-  const { rows } = await pool.query<{ version: number; draining: boolean }>(
-    "SELECT version, draining FROM sluice.region_control",
+export interface RegionControl {
+  readonly version: number;
+  readonly draining: boolean;
+  readonly tenantConcurrency: number;
+  readonly destinationConcurrency: number;
+  readonly maxTenantConcurrency: number;
+  readonly maxDestinationConcurrency: number;
+  readonly maxRatePerSecond: number;
+}
+
+/** The version of the region's control row, whether its claims are on, what its rows inherit, and the policy's bounds. */
+export async function readRegionControl(pool: Reading): Promise<RegionControl> {
+  const { rows } = await pool.query<RegionControl>(
+    `SELECT version, draining, default_tenant_concurrency AS "tenantConcurrency",
+            default_destination_concurrency AS "destinationConcurrency", policy_max_tenant_concurrency AS "maxTenantConcurrency",
+            policy_max_destination_concurrency AS "maxDestinationConcurrency", policy_max_rate_per_second::float8 AS "maxRatePerSecond"
+       FROM sluice.region_control`,
   );
   if (rows[0] === undefined)
     throw new SluiceError("region_mismatch", "the database was not migrated for any region");
   return rows[0];
+}
+
+/** @throws SluiceError `bad_id`, `not_found` */
+export async function readDeadLetterVersion(pool: Reading, publicId: string): Promise<number> {
+  const { rows } = await pool.query<{ version: number }>(
+    "SELECT version FROM sluice.dead_letter WHERE id = $1",
+    [fromPublicId("dlv", publicId)],
+  );
+  if (rows[0] === undefined) throw notFound("dead letter", publicId);
+  return rows[0].version;
 }
 
 /**

@@ -19,8 +19,8 @@ export interface SecretContext extends CommandContext {
 
 export interface RotatedSecret {
   readonly answer: CommandAnswer;
-  /** `whsec_...`, shown once. */
-  readonly secret: string;
+  /** `whsec_...`, shown once; null when this is the answer of a repeat, which never holds it. */
+  readonly secret: string | null;
   /** Until when the previous secret signs too, ISO in UTC; null: it has ended. */
   readonly previousUntil: string | null;
 }
@@ -44,7 +44,6 @@ export async function rotateSecret(context: SecretContext, input: RotateSecretIn
   const { reason, ticket, destinationId: targetId, keep, keepMs } = command;
   const secret = newSigningSecret(context.randomBytes);
   const sealed = sealSecret(context.keyring, secret);
-  let previousUntil: string | null = null;
   const answer = await runCommand(
     context,
     { action: "destination.rotate_secret", targetKind: "destination", targetId, reason, ticket },
@@ -61,12 +60,16 @@ export async function rotateSecret(context: SecretContext, input: RotateSecretIn
         [row.id, row.version, sealed, keep !== "none", keepMs],
       );
       const after = oneRow(rows);
-      previousUntil = isoOf(after.previous_until_ms);
       const kept = { ...facts(after), kept: keep };
       return { tenantId: row.tenant_id, version: after.version, before: facts(before), after: kept };
     },
   );
-  return { answer, secret, previousUntil };
+  const { previousSecretUntil } = answer.after;
+  return {
+    answer,
+    secret: answer.replayed ? null : secret,
+    previousUntil: typeof previousSecretUntil === "string" ? previousSecretUntil : null,
+  };
 }
 
 function checkKept(keep: keyof typeof KEPT, before: SecretTimes, nowMs: number): void {

@@ -14,6 +14,7 @@ import { SluiceError } from "#domain/errors.ts";
 import { toPublicId } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
 import { sendControlHint } from "../../queue/wake-job.ts";
+import { type IdempotencyKey, type StoredAnswer, storeAnswer, takeKey } from "./idempotency.ts";
 
 /** Longest wait for a row that another change holds. */
 const LOCK_TIMEOUT_MS = 2_000;
@@ -33,6 +34,20 @@ export interface CommandContext {
   readonly correlationId: string;
   /** A fresh UUIDv7 for the audit row. */
   readonly newId: () => string;
+  /** The row's tenant, where the edge has looked it up: who may read the tenant may read a refusal in the audit. */
+  readonly tenantId?: string | null;
+  /** Absent: a repeat is a new request. */
+  readonly idempotency?: IdempotencyKey;
+  /** How far limits may be raised. Absent: any value that the columns take; then nothing else may be in doubt. */
+  readonly limitRules?: LimitRules;
+}
+
+/** What is checked of a raise, in the transaction (domain/limit-steps.ts). */
+export interface LimitRules {
+  /** What the caller's role may do; absent: any value. */
+  readonly only?: "lower" | "within_policy" | "own_approved";
+  /** False: out of step, as the command line may be told to. The audit says so. */
+  readonly steps: boolean;
 }
 
 /** Columns of a row as they go into the audit: small, and never a secret. */
@@ -52,13 +67,22 @@ export interface CommandAnswer {
    * change is stored and counts for every claim that begins now, but that proof could not be had in time.
    */
   readonly applied: boolean;
+  /** True: this request was done before, and this is its answer. Nothing was changed now. */
+  readonly replayed?: true;
 }
 
 /** What an audit row says beside the change itself. */
 export interface CommandSubject {
   /** `tenant.pause`: what the audit is searched by. */
   readonly action: string;
-  readonly targetKind: "tenant" | "destination" | "region" | "payload" | "delivery" | "dead_letter";
+  readonly targetKind:
+    | "tenant"
+    | "destination"
+    | "region"
+    | "payload"
+    | "delivery"
+    | "dead_letter"
+    | "dead_letter_group";
   /** Public id, or the region's name. */
   readonly targetId: string;
   readonly reason: string;
@@ -90,8 +114,8 @@ export class Refusal extends Error {
 /**
  * Runs one command.
  * @param change does the conditional UPDATE on the transaction's client; throws Refusal when the rows do not allow it
- * @throws SluiceError `version_conflict`, `state_conflict`, `forbidden`, `not_found`, or `overloaded` when another
- *   change held the row for too long; nothing was changed then
+ * @throws SluiceError `version_conflict`, `state_conflict`, `forbidden`, `not_found`, `overloaded` when another change held
+ *   the row for too long, `idempotency_mismatch` or `request_in_progress`; nothing was changed then
  */
 export async function runCommand(
   context: CommandContext,
@@ -100,7 +124,7 @@ export async function runCommand(
 ): Promise<CommandAnswer> {
   checkActor(context);
   const auditId = context.newId();
-  let done: Changed & { atMs: number };
+  let done: Done;
   try {
     done = await transact(context, subject, auditId, change);
   } catch (error) {
@@ -109,21 +133,30 @@ export async function runCommand(
       throw error.error;
     }
     if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) {
-      throw new SluiceError("overloaded", "another change of the same row is still going on");
+      throw new SluiceError("overloaded", "another change of the same row is still going on", {
+        retryAfterMs: LOCK_TIMEOUT_MS,
+      });
     }
     throw error;
   }
   const applied = await passBarrier(context.pool);
   // Losing it costs the probe's interval.
   await sendControlHint(context.pool).catch(() => undefined);
-  return {
-    auditId: toPublicId("aud", auditId),
-    version: done.version,
-    before: done.before,
-    after: done.after,
-    at: new Date(done.atMs).toISOString(),
-    applied,
-  };
+  return { ...done.answer, applied, ...(done.replayed ? { replayed: true as const } : {}) };
+}
+
+interface Done {
+  readonly answer: StoredAnswer;
+  readonly replayed: boolean;
+}
+
+/** Writes down that somebody tried what they may not. A refusal that cannot be recorded is still a refusal. */
+export async function recordDenied(
+  context: CommandContext,
+  subject: CommandSubject,
+  error: SluiceError,
+): Promise<void> {
+  await recordRefusal(context, subject, context.newId(), new Refusal("denied", error));
 }
 
 /**
@@ -144,7 +177,7 @@ async function transact(
   subject: CommandSubject,
   auditId: string,
   change: (client: PoolClient, nowMs: number) => Promise<Changed>,
-): Promise<Changed & { atMs: number }> {
+): Promise<Done> {
   const client = await context.pool.connect();
   let broken = true;
   try {
@@ -163,11 +196,11 @@ async function transact(
         actual,
       });
     }
-    const changed = await change(client, nowMs);
-    await insertAudit(client, context, subject, auditId, { ...changed, result: "done" });
+    const earlier = context.idempotency && (await takeKey(client, context, context.idempotency));
+    const answer = earlier ?? (await perform(client, context, subject, { auditId, nowMs, change }));
     await client.query("COMMIT");
     broken = false;
-    return { ...changed, atMs: nowMs };
+    return { answer, replayed: Boolean(earlier) };
   } catch (error) {
     broken = !(await client.query("ROLLBACK").then(
       () => true,
@@ -177,6 +210,34 @@ async function transact(
   } finally {
     client.release(broken);
   }
+}
+
+/** The change, its audit row and, with a key, the answer that a repeat gets: together or not at all. */
+async function perform(
+  client: PoolClient,
+  context: CommandContext,
+  subject: CommandSubject,
+  {
+    auditId,
+    nowMs,
+    change,
+  }: {
+    readonly auditId: string;
+    readonly nowMs: number;
+    readonly change: (client: PoolClient, nowMs: number) => Promise<Changed>;
+  },
+): Promise<StoredAnswer> {
+  const changed = await change(client, nowMs);
+  await insertAudit(client, context, subject, auditId, { ...changed, result: "done" });
+  const answer: StoredAnswer = {
+    auditId: toPublicId("aud", auditId),
+    version: changed.version,
+    before: changed.before,
+    after: changed.after,
+    at: new Date(nowMs).toISOString(),
+  };
+  if (context.idempotency) await storeAnswer(client, context.actor, context.idempotency, answer);
+  return answer;
 }
 
 /** A refusal that cannot be recorded is still a refusal: its own error is what the caller hears. */
@@ -189,7 +250,7 @@ async function recordRefusal(
   const { result, before, error } = refusal;
   const after = { refused: error.code, detail: error.detail };
   await insertAudit(context.pool, context, subject, auditId, {
-    tenantId: null,
+    tenantId: context.tenantId ?? null,
     version: null,
     before,
     after,

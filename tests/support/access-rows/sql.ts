@@ -28,3 +28,16 @@ export async function readAuditOf(
   );
   return rows;
 }
+
+/** The version of a row that commands check; the region's own row has no id. */
+export async function readVersion(
+  pool: Pool,
+  table: "tenant" | "region_control",
+  id: string | null,
+): Promise<number> {
+  const { rows } = await pool.query<{ version: number }>(
+    `SELECT version FROM sluice.${table} WHERE $1::uuid IS NULL OR ${table === "tenant" ? "id = $1" : "true"}`,
+    [id],
+  );
+  return rows[0]?.version ?? 0;
+}

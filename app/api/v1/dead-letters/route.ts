@@ -2,7 +2,7 @@
 
 import { listDeadLetters } from "#db/console/list-dead-letters.ts";
 import { answer, parseQuery } from "../../answer.ts";
-import { deadLettersQuery } from "../../schemas.ts";
+import { deadLettersQuery } from "../../dead-letters-schemas.ts";
 
 export const dynamic = "force-dynamic";
 

@@ -2,7 +2,7 @@
 
 import { listDeliveries } from "#db/console/list-deliveries.ts";
 import { answer, parseQuery } from "../../answer.ts";
-import { deliveriesQuery } from "../../schemas.ts";
+import { deliveriesQuery } from "../../deliveries-schemas.ts";
 
 export const dynamic = "force-dynamic";
 

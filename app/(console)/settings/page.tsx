@@ -1,0 +1,14 @@
+/** Settings: one's own, and for administrators people, tokens and policies. */
+import type { Metadata } from "next";
+import { SettingsPage } from "#components/settings/settings.tsx";
+
+export const metadata: Metadata = { title: "Settings" };
+
+export default function Page() {
+  return (
+    <>
+      <h1 className="sr-only">Settings</h1>
+      <SettingsPage />
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+/** GET /api/v1/audit/actions: the actions that stand in one region's audit, for the filter. */
+
+import { listAuditActions } from "#db/console/list-audit.ts";
+import { answer, parseQuery } from "../../../answer.ts";
+import { oneOfRegionQuery } from "../../../dead-letters-schemas.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, "read", async ({ scope }) =>
+    listAuditActions(scope, parseQuery(oneOfRegionQuery, request).region),
+  );
+}

@@ -1,0 +1,10 @@
+/** POST /api/v1/dead-letter-groups/{id}/will-not-replay: its entries will not be sent again, at most 500 a call. */
+
+import { command } from "../../../../command.ts";
+import { GROUP_COMMANDS } from "../../../../dead-letters-commands.ts";
+
+export const dynamic = "force-dynamic";
+
+export function POST(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
+  return command(request, context, GROUP_COMMANDS.willNotReplay);
+}

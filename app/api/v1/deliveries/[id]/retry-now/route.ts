@@ -1,0 +1,10 @@
+/** POST /api/v1/deliveries/{id}/retry-now: makes a delayed delivery due now. */
+
+import { command } from "../../../../command.ts";
+import { COMMANDS } from "../../../../command-routes.ts";
+
+export const dynamic = "force-dynamic";
+
+export function POST(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
+  return command(request, context, COMMANDS.deliveryRetryNow);
+}

@@ -1,0 +1,10 @@
+/** POST /api/v1/destinations/{id}/enable: takes a destination into service again. */
+
+import { command } from "../../../../command.ts";
+import { COMMANDS } from "../../../../command-routes.ts";
+
+export const dynamic = "force-dynamic";
+
+export function POST(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
+  return command(request, context, COMMANDS.destinationEnable);
+}

@@ -1,0 +1,10 @@
+/** POST /api/v1/destinations/{id}/test-event: sends a signed test event. */
+
+import { command } from "../../../../command.ts";
+import { COMMANDS } from "../../../../command-routes.ts";
+
+export const dynamic = "force-dynamic";
+
+export function POST(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
+  return command(request, context, COMMANDS.destinationTestEvent);
+}

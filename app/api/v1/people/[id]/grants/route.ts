@@ -1,0 +1,13 @@
+/** POST /api/v1/people/{id}/grants: gives a person a role in a scope, never further than the giver's own. */
+
+import { giveGrant } from "../../../../../access/people.ts";
+import { change } from "../../../../change.ts";
+import { grantBody } from "../../../../shell-schemas.ts";
+
+export const dynamic = "force-dynamic";
+
+export function POST(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
+  return change(request, { action: "access", body: grantBody, status: 201 }, async (caller, body) =>
+    giveGrant(caller, (await context.params).id, body),
+  );
+}

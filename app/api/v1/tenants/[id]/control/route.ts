@@ -1,0 +1,14 @@
+/** GET /api/v1/tenants/{id}/control: what a tenant's controls stand at, and what the caller may do. */
+
+import { readTenantControlView } from "#db/console/read-tenant-control.ts";
+import { answer, parseQuery } from "../../../../answer.ts";
+import { commandQuery } from "../../../../command-schemas.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
+  return answer(request, "read", async ({ scope, principal }) => {
+    const { region } = parseQuery(commandQuery, request);
+    return readTenantControlView(scope, principal.grants, { region, id: (await context.params).id });
+  });
+}

@@ -1,0 +1,188 @@
+"use client";
+/** What all pictures share: the time axis, objective lines, lines of what people did, labels at line ends, the tooltip. */
+import type { ReactNode } from "react";
+import { ReferenceLine, XAxis, YAxis } from "recharts";
+import { formatInstant, type Zone, zoneName } from "#components/ui/format.ts";
+import type { Annotation, Series } from "#db/console/read-series.ts";
+import { annotationLabel } from "./annotation-words.ts";
+import {
+  ageTickLabel,
+  ageTicks,
+  type ChartScale,
+  endLabels,
+  FLOOR_SECONDS,
+  timeTickLabel,
+  timeTicks,
+} from "./chart-scale.ts";
+
+/** Height of a picture, and of the small one under it. */
+export const PICTURE_PX = 176;
+export const SMALL_PX = 72;
+const TIME_AXIS_PX = 30;
+const TOP_PX = 14;
+/** Room for the labels at the ends of lines. */
+const END_PX = 76;
+const LABEL_GAP_PX = 14;
+export const MARGIN = { top: TOP_PX, right: END_PX, bottom: 0, left: 0 };
+export const AXIS_WIDTH_PX = 52;
+/** Used until the width is known, so that nothing is drawn at size -1. */
+export const firstSize = (height: number) => ({ width: 520, height });
+export const LINE = { dot: false, isAnimationActive: false, connectNulls: false, type: "linear" } as const;
+/** Lines are labelled with words while they are few. */
+const MOST_WORDS = 4;
+
+export interface PictureProps {
+  series: Series;
+  scale: ChartScale;
+  zone: Zone;
+}
+
+/** The axis of time over the whole range, ticks also inside gaps. Called as a function: recharts looks at its children. */
+export function timeAxis(series: Series, zone: Zone, hidden = false) {
+  const { fromMs, toMs } = series;
+  return (
+    <XAxis
+      dataKey="t"
+      type="number"
+      scale="time"
+      domain={[fromMs, toMs]}
+      ticks={timeTicks(fromMs, toMs)}
+      tickFormatter={(ms: number) => timeTickLabel(ms, zone, toMs - fromMs)}
+      allowDataOverflow
+      tickLine={false}
+      tick={!hidden}
+      height={hidden ? 1 : TIME_AXIS_PX}
+      axisLine={{ stroke: "var(--line-strong)" }}
+    />
+  );
+}
+
+/** Seconds on a logarithmic scale. */
+export function ageAxis(top: number) {
+  return (
+    <YAxis
+      type="number"
+      scale="log"
+      domain={[FLOOR_SECONDS, top]}
+      ticks={ageTicks(top)}
+      tickFormatter={ageTickLabel}
+      interval={0}
+      allowDataOverflow
+      tickLine={false}
+      axisLine={false}
+      width={AXIS_WIDTH_PX}
+    />
+  );
+}
+
+export interface ObjectiveProps {
+  name: string;
+  ms: number;
+  tone: "danger" | "warn";
+  /** The upper of two near lines is labelled above, the lower one below, so that the two never cover each other. */
+  below?: boolean;
+}
+
+/** An objective as a labelled line. */
+export function Objective({ name, ms, tone, below = false }: ObjectiveProps) {
+  const seconds = ms / 1_000;
+  return (
+    <ReferenceLine
+      y={seconds}
+      stroke={`var(--${tone}-mark)`}
+      strokeDasharray="2 4"
+      label={{
+        value: `${name} ${ageTickLabel(seconds)}`,
+        position: below ? "insideTopLeft" : "insideBottomLeft",
+        fill: "var(--faint)",
+        fontSize: 12,
+      }}
+    />
+  );
+}
+
+/** One vertical line for each thing that people did, with its number in the list below the charts. */
+export function annotationLines(annotations: readonly Annotation[], labelled = true) {
+  return annotations.map((annotation, index) => (
+    <ReferenceLine
+      key={annotation.id}
+      x={annotation.t}
+      stroke="var(--held-mark)"
+      strokeDasharray="1 2"
+      {...(labelled
+        ? {
+            label: {
+              value:
+                annotations.length > MOST_WORDS
+                  ? String(index + 1)
+                  : `${index + 1} ${annotationLabel(annotation.action)}`,
+              position: "top" as const,
+              fill: "var(--held)",
+              fontSize: 12,
+            },
+          }
+        : {})}
+    />
+  ));
+}
+
+export interface EndLabel {
+  name: string;
+  /** The last value in seconds on the scale; null where the line does not reach the end. */
+  seconds: number | null;
+  color: string;
+}
+
+/** Names at the ends of the lines, moved apart where they would cover each other. */
+export function EndLabels({ labels, top }: { labels: readonly EndLabel[]; top: number }) {
+  const height = PICTURE_PX - TOP_PX - TIME_AXIS_PX;
+  const places = endLabels(
+    labels.map((label) => label.seconds),
+    { top, height, gap: LABEL_GAP_PX },
+  );
+  return labels.map((label, index) => {
+    const y = places[index];
+    if (y === null || y === undefined) return null;
+    return (
+      <span
+        key={label.name}
+        aria-hidden="true"
+        className="-translate-y-1/2 pointer-events-none absolute right-0 truncate text-axis"
+        style={{ top: TOP_PX + y, width: END_PX - 6, color: label.color }}
+      >
+        {label.name}
+      </span>
+    );
+  });
+}
+
+/** The exact values of one moment. */
+export function ChartTip({
+  t,
+  zone,
+  rows,
+}: {
+  t: number;
+  zone: Zone;
+  rows: readonly { name: string; value: ReactNode }[];
+}) {
+  const iso = new Date(t).toISOString();
+  return (
+    <dl className="grid grid-cols-[auto_auto] gap-x-4 rounded-md border border-line bg-surface px-3 py-2 text-table shadow-overlay">
+      <dt className="col-span-2 text-faint">
+        {formatInstant(iso, zone)} {zoneName(zone, iso)}
+      </dt>
+      {rows.map(({ name, value }) => (
+        <div key={name} className="contents">
+          <dt className="text-muted">{name}</dt>
+          <dd className="text-right font-medium">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Width of a bar of a step, from the width that most screens give. */
+export function barWidth(points: number): number {
+  return Math.max(2, Math.min(16, Math.floor(380 / Math.max(1, points))));
+}

@@ -1,0 +1,110 @@
+/**
+ * Which control is asked for, on what: the few words that buttons, menus and Undo hand to the dialogs, with the API paths
+ * that follow from them. Pure.
+ */
+import type { Action } from "#domain/permissions.ts";
+import type { Region } from "#domain/region.ts";
+
+/** `name` is what people call it; of a region and a delivery it is the id. */
+export interface ControlTarget {
+  readonly kind: "tenant" | "destination" | "delivery" | "region";
+  readonly region: Region;
+  /** Public id, or the region's name. */
+  readonly id: string;
+  readonly name: string;
+}
+
+export type Verb =
+  | "pause"
+  | "resume"
+  | "limits"
+  | "weight"
+  | "pin"
+  | "unpin"
+  | "disable"
+  | "enable"
+  | "open-gate"
+  | "rotate-secret"
+  | "end-previous-secret"
+  | "test-event"
+  | "retry-now"
+  | "cancel"
+  | "will-not-replay"
+  | "stop-claims"
+  | "start-claims"
+  | "defaults";
+
+/** Values that a dialog starts with instead of the present ones; what is absent is not filled. */
+export interface Fill {
+  /** UTC end of a pause. */
+  readonly until?: string;
+  readonly concurrencyLimit?: number | null;
+  readonly ratePerSecond?: number | null;
+  readonly rateBurst?: number;
+  readonly weight?: number;
+  readonly adaptiveLimit?: number;
+  readonly defaults?: Readonly<Partial<Record<DefaultField, number>>>;
+}
+
+/** What a region sets for everybody: what is inherited, and how far operators may raise limits. */
+export const DEFAULT_FIELDS = [
+  "tenantConcurrency",
+  "destinationConcurrency",
+  "maxTenantConcurrency",
+  "maxDestinationConcurrency",
+  "maxRatePerSecond",
+] as const;
+export type DefaultField = (typeof DEFAULT_FIELDS)[number];
+
+export interface ControlRequest {
+  readonly target: ControlTarget;
+  readonly verb: Verb;
+  readonly fill?: Fill;
+}
+
+/** The permission that each verb needs. */
+export const ACTION_OF_VERB: Readonly<Record<Verb, Action>> = {
+  pause: "pause",
+  resume: "pause",
+  limits: "limits",
+  weight: "limits",
+  pin: "limits",
+  unpin: "limits",
+  disable: "destination_disable",
+  enable: "destination_disable",
+  "open-gate": "open_gate",
+  "rotate-secret": "rotate_secret",
+  "end-previous-secret": "rotate_secret",
+  "test-event": "test_event",
+  "retry-now": "retry_now",
+  cancel: "cancel",
+  "will-not-replay": "will_not_replay",
+  "stop-claims": "region_claims",
+  "start-claims": "region_claims",
+  defaults: "policies",
+};
+
+const RESOURCES = {
+  tenant: "tenants",
+  destination: "destinations",
+  delivery: "deliveries",
+  region: "regions",
+};
+
+/** Where the present values are read. */
+export function viewPath(target: ControlTarget): string {
+  return `${resourcePath(target)}/control${regionQuery(target)}`;
+}
+
+/** Where the command is sent. */
+export function commandPath({ target, verb }: Pick<ControlRequest, "target" | "verb">): string {
+  return `${resourcePath(target)}/${verb}${regionQuery(target)}`;
+}
+
+function resourcePath({ kind, id }: ControlTarget): string {
+  return `/api/v1/${RESOURCES[kind]}/${encodeURIComponent(id)}`;
+}
+
+function regionQuery({ kind, region }: ControlTarget): string {
+  return kind === "region" ? "" : `?region=${region}`;
+}

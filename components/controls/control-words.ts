@@ -1,0 +1,72 @@
+/** The words that name a control: titles, what a toast says, what stands in a menu. One place, so that all agree. Pure. */
+import { formatAge } from "#domain/queue-age.ts";
+import type { ControlRequest, ControlTarget, Verb } from "./control-request.ts";
+
+const TITLES: Readonly<Record<Verb, (where: string) => string>> = {
+  pause: (where) => `Pause deliveries for ${where}`,
+  resume: (where) => `Resume deliveries for ${where}`,
+  limits: (where) => `Change limits of ${where}`,
+  weight: (where) => `Change the weight of ${where}`,
+  pin: (where) => `Pin the adaptive limit of ${where}`,
+  unpin: (where) => `Unpin the adaptive limit of ${where}`,
+  disable: (where) => `Disable ${where}`,
+  enable: (where) => `Enable ${where}`,
+  "open-gate": (where) => `Open the gate of ${where}`,
+  "rotate-secret": (where) => `Rotate the secret of ${where}`,
+  "end-previous-secret": (where) => `End the previous secret of ${where}`,
+  "test-event": (where) => `Send a signed test event to ${where}`,
+  "retry-now": (where) => `Retry ${where} now`,
+  cancel: (where) => `Cancel ${where}`,
+  "will-not-replay": (where) => `Mark ${where} as “will not replay”`,
+  "stop-claims": (where) => `Stop claims in ${where}`,
+  "start-claims": (where) => `Start claims in ${where}`,
+  defaults: (where) => `Change the default limits of ${where}`,
+};
+
+const DONE: Readonly<Record<Verb, (where: string) => string>> = {
+  pause: (where) => `Deliveries for ${where} are paused`,
+  resume: (where) => `Deliveries for ${where} are resumed`,
+  limits: (where) => `The limits of ${where} are changed`,
+  weight: (where) => `The weight of ${where} is changed`,
+  pin: (where) => `The adaptive limit of ${where} is pinned`,
+  unpin: (where) => `The adaptive limit of ${where} moves again`,
+  disable: (where) => `${where} is disabled`,
+  enable: (where) => `${where} is enabled`,
+  "open-gate": (where) => `The gate of ${where} is open for one probe`,
+  "rotate-secret": (where) => `${where} has a new secret`,
+  "end-previous-secret": (where) => `The previous secret of ${where} has ended`,
+  "test-event": (where) => `A test event for ${where} is written`,
+  "retry-now": (where) => `${where} is due now`,
+  cancel: (where) => `${where} is cancelled`,
+  "will-not-replay": (where) => `${where} is marked as “will not replay”`,
+  "stop-claims": (where) => `Claims are stopped in ${where}`,
+  "start-claims": (where) => `Claims are started in ${where}`,
+  defaults: (where) => `The default limits of ${where} are changed`,
+};
+
+/** "Acme, EU"; a region stands for itself, and a delivery has an id that is nowhere else. */
+export function whereOf({ kind, name, region }: ControlTarget): string {
+  if (kind === "region") return region.toUpperCase();
+  return kind === "delivery" ? name : `${name}, ${region.toUpperCase()}`;
+}
+
+/** "Pause deliveries for Acme, EU". */
+export function titleOf({ verb, target }: ControlRequest): string {
+  return TITLES[verb](whereOf(target));
+}
+
+/** What holds after the answer. */
+export function doneWords({ verb, target }: ControlRequest): string {
+  const words = DONE[verb](whereOf(target));
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+/** A count that may be more than was counted. */
+export function boundedWords({ count, more }: { readonly count: number; readonly more: boolean }): string {
+  return `${count.toLocaleString("en-GB")}${more ? "+" : ""}`;
+}
+
+/** A length that was chosen or configured: "4 h" where an age would say "4 h 0 m". */
+export function lengthText(ms: number): string {
+  return formatAge(ms).replace(/ 0 [a-z]+$/, "");
+}

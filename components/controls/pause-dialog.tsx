@@ -1,0 +1,159 @@
+"use client";
+/** Pause a tenant or a destination until an end that is always there, or move that end. */
+import { useState } from "react";
+import { TextField } from "#components/ui/field.tsx";
+import { ChoiceField } from "#components/ui/field-choice.tsx";
+import { formatInstant, type Zone, zoneName } from "#components/ui/format.ts";
+import { Timestamp } from "#components/ui/timestamp.tsx";
+import { useZone } from "#components/ui/zone.tsx";
+import type { DestinationControlView, TenantControlView } from "#db/console/control-views.ts";
+import { ControlDialog, type Shown } from "./control-dialog.tsx";
+import type { ControlRequest } from "./control-request.ts";
+import { boundedWords, lengthText, whereOf } from "./control-words.ts";
+import { CountAndAge, Effects, Fact, Facts } from "./dialog-parts.tsx";
+import {
+  DEFAULT_PAUSE_CHOICE,
+  lengthWords,
+  mostWords,
+  type PauseChoice,
+  type PauseDraft,
+  pauseOptions,
+  readPauseDraft,
+  toWallClock,
+} from "./pause-choices.ts";
+
+export type PausableView = TenantControlView | DestinationControlView;
+
+const MAX_DATE_CHARS = 25;
+
+interface DialogProps {
+  request: ControlRequest;
+  onClose: () => void;
+}
+
+export function PauseDialog({ request, onClose }: DialogProps) {
+  const zone = useZone();
+  const until = request.fill?.until;
+  const [choice, setChoice] = useState<PauseChoice>(until === undefined ? DEFAULT_PAUSE_CHOICE : "custom");
+  const [typed, setTyped] = useState(until === undefined ? "" : toWallClock(until, zone));
+  const draftOf = ({ view, nowMs }: Shown<PausableView>) =>
+    readPauseDraft(choice, typed, zone, nowMs, view.permit.pause?.maxPauseMs);
+  return (
+    <ControlDialog<PausableView>
+      request={request}
+      onClose={onClose}
+      plan={(shown) => {
+        const draft = draftOf(shown);
+        return {
+          body: { end: draft.end },
+          button: buttonWords(shown.view, choice, draft, zone),
+          problem: draft.problem,
+        };
+      }}
+    >
+      {(shown) => (
+        <>
+          <PauseFacts shown={shown} />
+          <PauseEffects view={shown.view} where={whereOf(request.target)} />
+          <ChoiceField
+            legend={shown.view.pause.until === null ? "Pause until" : "New end"}
+            inline
+            value={choice}
+            choices={pauseOptions(shown.view.permit.pause?.maxPauseMs).map(inlineChoice)}
+            onChange={setChoice}
+            hint={<EndHint draft={draftOf(shown)} maxPauseMs={shown.view.permit.pause?.maxPauseMs} />}
+          />
+          {choice === "custom" ? (
+            <TextField
+              label={`End, in ${zone === "utc" ? "UTC" : `your zone (${zoneName("local", shown.asOf)})`}`}
+              type="datetime-local"
+              value={typed}
+              maxLength={MAX_DATE_CHARS}
+              onChange={setTyped}
+              error={shown.tried ? draftOf(shown).problem : null}
+            />
+          ) : null}
+        </>
+      )}
+    </ControlDialog>
+  );
+}
+
+/** The reason of a choice that is not open stands once, in the hint below all of them. */
+function inlineChoice({ value, label, disabled }: { value: PauseChoice; label: string; disabled?: string }) {
+  return { value, label, disabled: disabled === undefined ? undefined : "not your role" };
+}
+
+function PauseFacts({ shown: { view, asOf } }: { shown: Shown<PausableView> }) {
+  return (
+    <Facts asOf={asOf}>
+      <Fact label="State">
+        {view.pause.until === null ? (
+          "Not paused"
+        ) : (
+          <>
+            Paused until <Timestamp iso={view.pause.until} named plain /> by {view.pause.by ?? "somebody"}:{" "}
+            {view.pause.reason ?? "no reason stored"}
+          </>
+        )}
+      </Fact>
+      <Fact label="In flight">{view.inFlight}</Fact>
+      <Fact label="Due now">
+        <CountAndAge value={view.due} />
+      </Fact>
+      <Fact label="Held now">
+        <CountAndAge value={view.held} />
+      </Fact>
+      {view.gated.count === 0 ? null : (
+        <Fact label="Behind a shut gate">
+          <CountAndAge value={view.gated} />
+        </Fact>
+      )}
+      {"destinations" in view ? <Fact label="Destinations">{view.destinations}</Fact> : null}
+    </Facts>
+  );
+}
+
+function PauseEffects({ view, where }: { view: PausableView; where: string }) {
+  const flight =
+    view.inFlight === 0
+      ? "Nothing is in flight now."
+      : `In flight now: ${view.inFlight}. They finish, within ${lengthText(view.requestDeadlineMs)}.`;
+  return (
+    <Effects>
+      <li>No delivery of {where} begins until the end of the pause. Everybody else goes on.</li>
+      <li>{flight}</li>
+      <li>New events are still accepted, and held. Nothing is dropped.</li>
+      <li>
+        Retry times are kept. At the end of the pause, or on resume, what is due leaves slowly at first.
+      </li>
+      {view.pause.until === null ? null : (
+        <li>It is paused already: this moves the end and takes the new reason.</li>
+      )}
+    </Effects>
+  );
+}
+
+function EndHint({ draft, maxPauseMs }: { draft: PauseDraft; maxPauseMs: number | undefined }) {
+  const most = maxPauseMs === undefined ? null : `${mostWords(maxPauseMs)}.`;
+  if (draft.endMs === null) return most;
+  return (
+    <>
+      Ends by itself at <Timestamp iso={new Date(draft.endMs).toISOString()} named plain />. {most}
+    </>
+  );
+}
+
+function buttonWords(view: PausableView, choice: PauseChoice, draft: PauseDraft, zone: Zone): string {
+  const verb = view.pause.until === null ? "Pause" : "Extend pause";
+  const length = lengthWords(choice);
+  if (length !== null) return `${verb} ${length}`;
+  if (draft.endMs === null) return verb;
+  const iso = new Date(draft.endMs).toISOString();
+  return `${verb} until ${formatInstant(iso, zone)} ${zoneName(zone, iso)}`;
+}
+
+/** For other dialogs of things that hold work. */
+export function heldWords(view: PausableView): string {
+  return view.held.count === 0 ? "nothing is held" : `${boundedWords(view.held)} held`;
+}

@@ -1,0 +1,78 @@
+"use client";
+/**
+ * What the form of a control holds: reason, ticket, whether it was tried, and the answer once it has come. Values of the
+ * row are not in here; they are read again while what was typed stays.
+ */
+import { type FormEvent, useState } from "react";
+import type { CommandAnswer } from "#db/console/commands/run-command.ts";
+import { useAnswerToast } from "./answer-toast.tsx";
+import { refuseReason } from "./bounds.ts";
+import { type ControlRequest, commandPath } from "./control-request.ts";
+import type { ReasonDraft } from "./reason-fields.tsx";
+import { type CommandPhase, useCommand } from "./use-command.ts";
+
+export interface ControlForm<A> {
+  draft: ReasonDraft;
+  setDraft: (draft: ReasonDraft) => void;
+  /** True once it was sent, whatever came of it. */
+  tried: boolean;
+  /** Set where the dialog goes on to show a result. */
+  answer: A | null;
+  phase: CommandPhase;
+  submit: (
+    event: FormEvent<HTMLFormElement>,
+    plan: { readonly body: object; readonly problem: string | null },
+    seen: { readonly nowMs: number; readonly version: number | null },
+  ) => void;
+  /** The values were read again: the refusal is over. */
+  clear: () => void;
+}
+
+export function useControlForm<A extends CommandAnswer>({
+  request,
+  onClose,
+  result,
+}: {
+  request: ControlRequest;
+  onClose: () => void;
+  result?: (answer: A) => unknown;
+}): ControlForm<A> {
+  const [draft, setDraft] = useState<ReasonDraft>({ reason: "", ticket: "" });
+  const [tried, setTried] = useState(false);
+  const [answer, setAnswer] = useState<A | null>(null);
+  const command = useCommand<A>();
+  const tell = useAnswerToast();
+
+  return {
+    draft,
+    setDraft,
+    tried,
+    answer,
+    phase: command.phase,
+    submit(event, { body, problem }, { nowMs, version }) {
+      event.preventDefault();
+      setTried(true);
+      if (problem !== null || refuseReason(draft.reason) !== null) {
+        focusFirstWrong(event.currentTarget);
+        return;
+      }
+      const ticket = draft.ticket.trim();
+      const fields = { ...body, reason: draft.reason.trim(), ...(ticket === "" ? {} : { ticket }) };
+      const attempt = version === null ? { body: fields } : { body: fields, version };
+      command.send(commandPath(request), attempt, (given) => {
+        tell(request, given, nowMs);
+        if (result) setAnswer(given);
+        else onClose();
+      });
+    },
+    clear() {
+      command.clear();
+      setTried(false);
+    },
+  };
+}
+
+/** Once the problems are drawn, the first wrong field gets the focus. */
+function focusFirstWrong(form: HTMLElement): void {
+  requestAnimationFrame(() => form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+}

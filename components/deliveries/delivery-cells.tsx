@@ -1,0 +1,58 @@
+"use client";
+/** What table and cards say of one delivery, in the same words. */
+import { cx } from "#components/ui/cx.ts";
+import { formatCount, plural } from "#components/ui/format.ts";
+import { relativeTo } from "#components/ui/relative.ts";
+import { StatusText } from "#components/ui/status.tsx";
+import { NearTimestamp } from "#components/ui/timestamp.tsx";
+import { reasonWords, STATE_WORDS } from "#components/ui/words.ts";
+import type { DeliveryRow } from "#db/console/list-deliveries.ts";
+import { HeldMark } from "./held-mark.tsx";
+
+/** State, and why it is so: the reason of its end, or what holds it. */
+export function StateCell({ row, className }: { row: DeliveryRow; className?: string }) {
+  const state = STATE_WORDS[row.state];
+  return (
+    <span className={cx("inline-flex items-center gap-2 align-top", className)}>
+      <StatusText tone={state.tone} icon={state.icon} label={state.label} />
+      {row.reason ? <span className="text-muted">{reasonWords(row.reason)}</span> : null}
+      {row.held.length > 0 ? <HeldMark blockers={row.held} /> : null}
+    </span>
+  );
+}
+
+/** "12" requests, of which 3 of 8 count as failures. */
+export function AttemptsCell({ row }: { row: DeliveryRow }) {
+  const most = row.maxFailures === null ? "?" : formatCount(row.maxFailures);
+  const words = `${plural(row.attempts, "attempt")}, ${formatCount(row.failures)} of ${most} failures`;
+  return (
+    <span title={words}>
+      <span aria-hidden="true">
+        {formatCount(row.attempts)}{" "}
+        <span className="text-faint">
+          ({formatCount(row.failures)}/{most})
+        </span>
+      </span>
+      <span className="sr-only">{words}</span>
+    </span>
+  );
+}
+
+/** When it goes next, absolute and from now; or when it ended. */
+export function NextCell({ row, asOf }: { row: DeliveryRow; asOf: string }) {
+  if (row.finishedAt !== null) {
+    return (
+      <>
+        <span className="text-faint">ended </span>
+        <NearTimestamp iso={row.finishedAt} asOf={asOf} />
+      </>
+    );
+  }
+  if (row.state === "leased") return <span className="text-muted">in flight</span>;
+  return (
+    <>
+      <NearTimestamp iso={row.dueAt} asOf={asOf} />{" "}
+      <span className="text-faint">{relativeTo(row.dueAt, asOf)}</span>
+    </>
+  );
+}

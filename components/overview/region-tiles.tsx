@@ -1,0 +1,135 @@
+"use client";
+/** The eight numbers of a region that decide, each with its target, its last hour and a link to the rows behind it. */
+import { formatCount, plural } from "#components/ui/format.ts";
+import type { Overview, RegionOverview } from "#db/console/read-overview.ts";
+import { formatAge } from "#domain/queue-age.ts";
+import type { Region } from "#domain/region.ts";
+import { bounded, formatShare, toneOf } from "./overview-words.ts";
+import { Tile } from "./tile.tsx";
+import { targetText } from "./verdict-words.ts";
+
+export const TILES = 8;
+export const TILE_GRID = "grid auto-rows-fr grid-cols-2 gap-px bg-line sm:grid-cols-4";
+
+export interface TilesProps {
+  region: Region;
+  data: RegionOverview;
+  overview: Overview;
+}
+
+export function RegionTiles(props: TilesProps) {
+  return (
+    <dl className={TILE_GRID}>
+      <AgeTiles {...props} />
+      <QueueTiles {...props} />
+      <HealthTiles {...props} />
+    </dl>
+  );
+}
+
+function rowsOf(region: Region, state: string): string {
+  return `/deliveries?region=${region}&state=${state}`;
+}
+
+function AgeTiles({ region, data, overview }: TilesProps) {
+  const { serviceClass, oldestMs, targetMs } = data.verdict.firstAttempt;
+  const p95 = data.recent.firstAttemptP95;
+  const warnOf = (name: typeof serviceClass) => overview.objectives[name].firstAttemptWarnMs;
+  return (
+    <>
+      <Tile
+        label="First attempt, oldest"
+        value={formatAge(oldestMs)}
+        note={oldestMs === 0 ? "nothing waits" : `${serviceClass}, target ${targetText(targetMs)}`}
+        tone={toneOf(oldestMs, warnOf(serviceClass), targetMs)}
+        href={rowsOf(region, "ready")}
+        trend={data.trends.oldestMs}
+        testId="first-attempt"
+      />
+      <Tile
+        label="First attempt p95, 5 m"
+        value={formatAge(p95?.ms)}
+        note={p95 === null ? "nothing was tried" : `${p95.serviceClass}, target ${targetText(p95.targetMs)}`}
+        tone={p95 === null ? "neutral" : toneOf(p95.ms, warnOf(p95.serviceClass), p95.targetMs)}
+        href={rowsOf(region, "ready")}
+        trend={data.trends.firstAttemptP95Ms}
+        testId="first-attempt-p95"
+      />
+    </>
+  );
+}
+
+function QueueTiles({ region, data, overview }: TilesProps) {
+  const { due, gated, trends } = data;
+  const { warnMs, pageMs } = overview.dueLag;
+  return (
+    <>
+      <Tile
+        label="Due, unclaimed, oldest"
+        value={formatAge(due.oldestMs)}
+        note={due.count === 0 ? "nothing waits" : `page at ${targetText(pageMs)}`}
+        tone={toneOf(due.oldestMs, warnMs, pageMs)}
+        href={rowsOf(region, "delayed")}
+        trend={trends.dueMs}
+        testId="due"
+      />
+      <Tile
+        label="Due now"
+        value={formatCount(due.count)}
+        note={gated > 0 ? `and ${formatCount(gated)} behind a gate` : "none behind a gate"}
+        href={rowsOf(region, "ready")}
+        trend={trends.due}
+        testId="due-now"
+      />
+      <Tile
+        label="Dead letters"
+        value={bounded(data.deadLetters.count, overview.countLimit)}
+        note={deadNote(data, overview)}
+        tone={toneOf(data.deadLetters.oldestMs, overview.deadLetterWarnMs, Number.POSITIVE_INFINITY)}
+        href={`/dead-letters?region=${region}`}
+        trend={trends.dead}
+        testId="dead-letters"
+      />
+    </>
+  );
+}
+
+function deadNote({ deadLetters }: RegionOverview, overview: Overview): string {
+  if (deadLetters.count === 0) return "none waits";
+  return `+${bounded(deadLetters.added, overview.countLimit)} in 24 h, oldest ${formatAge(deadLetters.oldestMs)}`;
+}
+
+function HealthTiles({ region, data, overview }: TilesProps) {
+  const { recent, trends } = data;
+  const { warn, act } = overview.rateLimitedShare;
+  return (
+    <>
+      <Tile
+        label="In flight"
+        value={formatCount(data.inFlight)}
+        note={data.slots > 0 ? `of ${plural(data.slots, "slot")}` : "no slots"}
+        href={rowsOf(region, "leased")}
+        trend={trends.inFlight}
+        testId="in-flight"
+      />
+      <Tile
+        label="429 share, 5 m"
+        value={formatShare(recent.rateLimitedShare)}
+        note={recent.requests === 0 ? "no request" : `of ${plural(recent.requests, "request")}`}
+        tone={toneOf(recent.rateLimitedShare, warn, act)}
+        href={rowsOf(region, "delayed")}
+        trend={trends.rateLimitedShare}
+        testId="rate-limited"
+      />
+      <Tile
+        label="Expired leases, 15 m"
+        value={formatCount(recent.expiredLeases)}
+        note={recent.expiredLeases === 0 ? "no worker was lost" : "a worker was lost"}
+        tone={recent.expiredLeases > 0 ? "warn" : "neutral"}
+        href={`/regions?region=${region}`}
+        trend={trends.expiredLeases}
+        testId="expired-leases"
+      />
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+/** Policies and objectives as rows of a table. Pure. */
+import { formatCount, plural } from "#components/ui/format.ts";
+import type { PoliciesAnswer, PolicyInForce } from "#db/console/list-policies.ts";
+import type { RetryPolicy } from "#domain/policy.ts";
+import { formatAge } from "#domain/queue-age.ts";
+
+/** "2 m" for 120,000 ms: a policy's numbers are round, and so are their words. */
+export function roundAge(ms: number): string {
+  return formatAge(ms).replace(/ 0 [smh]$/, "");
+}
+
+export function objectiveRows(
+  objectives: PoliciesAnswer["objectives"],
+): { what: string; urgent: string; routine: string }[] {
+  const { urgent, routine } = objectives.classes;
+  const row = (what: string, of: (one: typeof urgent) => number) => ({
+    what,
+    urgent: roundAge(of(urgent)),
+    routine: roundAge(of(routine)),
+  });
+  const both = (what: string, ms: number) => ({ what, urgent: roundAge(ms), routine: roundAge(ms) });
+  return [
+    row("First attempt, target", (one) => one.firstAttemptTargetMs),
+    row("First attempt, warns at", (one) => one.firstAttemptWarnMs),
+    row("First attempt, pages at", (one) => one.firstAttemptPageMs),
+    both("Due but unclaimed, warns at", objectives.dueLag.warnMs),
+    both("Due but unclaimed, pages at", objectives.dueLag.pageMs),
+    both("Oldest dead letter, warns at", objectives.deadLetterWarnMs),
+  ];
+}
+
+type Words = (policy: RetryPolicy) => string;
+
+const ROWS: readonly (readonly [string, Words])[] = [
+  ["Failures until it is dead", (policy) => formatCount(policy.maxFailures)],
+  ["Rejections until it is dead", (policy) => formatCount(policy.rejectionAttempts)],
+  ["Longest time of throttling", (policy) => roundAge(policy.maxThrottleMs)],
+  ["Wait after a failure", waits],
+  ["Random part of a wait", (policy) => `±${Math.round(policy.backoff.jitter * 100)} %`],
+  [
+    "Retry-After is taken from",
+    (policy) => `${roundAge(policy.retryAfter.minMs)} to ${roundAge(policy.retryAfter.maxMs)}`,
+  ],
+  ["Statuses that also count as rejections", (policy) => policy.permanentStatuses.join(", ") || "none"],
+  ["Deadline of a request", (policy) => roundAge(policy.requestDeadlineMs)],
+  ["Lease, with its margin", (policy) => `${roundAge(policy.leaseMs)}, ${roundAge(policy.leaseMarginMs)}`],
+];
+
+/** One row per number, with a value for each class. */
+export function policyRows(policies: readonly PolicyInForce[]): { what: string; values: string[] }[] {
+  return ROWS.map(([what, words]) => ({
+    what,
+    values: policies.map(({ retry }) => (retry === null ? "cannot be used" : words(retry))),
+  }));
+}
+
+function waits({ backoff, scheduleMs }: RetryPolicy): string {
+  if (scheduleMs !== null)
+    return `${plural(scheduleMs.length, "fixed wait")}: ${scheduleMs.map(roundAge).join(", ")}`;
+  return `${roundAge(backoff.baseMs)}, then ×${backoff.factor} up to ${roundAge(backoff.capMs)}`;
+}

@@ -1,0 +1,70 @@
+/** The words and checks of the settings. */
+import { describe, expect, test } from "vitest";
+import { DEFAULT_POLICY } from "#domain/policy.ts";
+import { scopeWords } from "./grant-words.ts";
+import { policyRows, roundAge } from "./policy-words.ts";
+import { reasonError } from "./reason.ts";
+import { actionsOf, bodyOf, EMPTY_TOKEN, findErrors } from "./token-fields.tsx";
+
+test("a grant says role, regions, tenants and bodies", () => {
+  expect(scopeWords({ role: "operator", regions: ["us", "eu"], tenants: 2, canReveal: true })).toBe(
+    "Operator in US and EU, 2 tenants, sees bodies",
+  );
+  expect(scopeWords({ role: "viewer", regions: ["eu"], tenants: null, canReveal: false })).toBe(
+    "Viewer in EU",
+  );
+});
+
+test("a reason is long enough without its blanks", () => {
+  expect(reasonError("   short    ")).toContain("at least 10");
+  expect(reasonError("asked for in a ticket")).toBeNull();
+  expect(reasonError("x".repeat(501))).toContain("under 500");
+});
+
+describe("a new token", () => {
+  test("never offers bodies, tokens or grants, whatever the role", () => {
+    for (const role of ["viewer", "support", "operator", "admin"] as const) {
+      for (const action of ["reveal_body", "service_tokens", "access"] as const) {
+        expect(actionsOf(role)).not.toContain(action);
+      }
+    }
+  });
+
+  test("sends no action that its role does not have, although it was ticked under another role", () => {
+    const values = { ...EMPTY_TOKEN, role: "viewer", scopes: ["read", "cancel"] } as const;
+    expect(bodyOf(values)).toMatchObject({ role: "viewer", scopes: ["read"], days: 30 });
+    expect(findErrors({ ...values, scopes: ["cancel"] }).scopes).toContain("at least one");
+  });
+
+  test("needs a name, a region and a reason", () => {
+    expect(findErrors(EMPTY_TOKEN)).toEqual({
+      name: expect.stringContaining("lower case"),
+      scopes: null,
+      scope: expect.stringContaining("region"),
+      reason: expect.stringContaining("reason"),
+    });
+  });
+});
+
+describe("policies", () => {
+  test("round numbers have round words", () => {
+    expect([120_000, 5_000, 86_400_000, 900_000].map(roundAge)).toEqual(["2 m", "5 s", "1 d", "15 m"]);
+  });
+
+  test("a policy that cannot be used is said to be so in every row", () => {
+    const unusable = {
+      serviceClass: "urgent",
+      version: 3,
+      changedBy: null,
+      changedAt: null,
+      reason: null,
+      retry: null,
+    } as const;
+    const rows = policyRows([
+      unusable,
+      { ...unusable, serviceClass: "routine", retry: DEFAULT_POLICY.routine },
+    ]);
+    expect(rows.every(({ values }) => values[0] === "cannot be used")).toBe(true);
+    expect(rows.find(({ what }) => what.startsWith("Failures"))?.values[1]).toBe("8");
+  });
+});

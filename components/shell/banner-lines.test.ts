@@ -1,0 +1,132 @@
+/** Whatever is held on purpose is said on every page, the gravest first, and is said again while it lasts. */
+import { describe, expect, test } from "vitest";
+import type {
+  ActiveControl,
+  ActiveControls,
+  ActiveControlsAnswer,
+} from "#db/console/list-active-controls.ts";
+import { bannerLines, coarseAge, REMINDER_MS } from "./banner-lines.ts";
+
+const AS_OF = "2026-03-09T12:00:00.000Z";
+const AS_OF_MS = Date.parse(AS_OF);
+const NOTHING: ActiveControls = {
+  claimsStopped: null,
+  controls: [],
+  pausedTenants: 0,
+  pausedDestinations: 0,
+  disabledDestinations: 0,
+  nextEnd: null,
+};
+
+function at(minutes: number): string {
+  return new Date(AS_OF_MS + minutes * 60_000).toISOString();
+}
+
+function control(part: Partial<ActiveControl>): ActiveControl {
+  return {
+    kind: "tenant_paused",
+    id: "ten_1",
+    name: "Northwind Pay",
+    tenantId: "ten_1",
+    tenantSlug: "northwind-pay",
+    by: "user:ann",
+    reason: "asked for",
+    since: at(-10),
+    until: at(50),
+    ...part,
+  };
+}
+
+function answer(us: Partial<ActiveControls>, eu?: Partial<ActiveControls>): ActiveControlsAnswer {
+  return {
+    regions: [
+      { region: "us", status: "ok", asOf: AS_OF, data: { ...NOTHING, ...us } },
+      eu === undefined
+        ? { region: "eu", status: "unavailable", detail: "no answer" }
+        : { region: "eu", status: "ok", asOf: AS_OF, data: { ...NOTHING, ...eu } },
+    ],
+  };
+}
+
+function stopped(minutesAgo: number): Partial<ActiveControls> {
+  return { claimsStopped: { by: "user:ann", reason: "switching version", since: at(-minutesAgo) } };
+}
+
+test("nothing held says nothing; a region that does not answer is unknown, not empty", () => {
+  expect(bannerLines(answer({}, {}))).toEqual([]);
+  expect(bannerLines(answer({})).map(({ key, text }) => [key, text.includes("unknown")])).toEqual([
+    ["unknown-eu", true],
+  ]);
+});
+
+test("stopped claims come first, whatever is newer; the others newest first", () => {
+  const lines = bannerLines(
+    answer(
+      { controls: [control({ since: at(-1) })], pausedTenants: 1 },
+      {
+        ...stopped(5),
+        controls: [
+          control({ kind: "destination_disabled", id: "dst_1", name: "Ledger", since: at(0), until: null }),
+        ],
+        disabledDestinations: 1,
+      },
+    ),
+  );
+  expect(lines.map(({ key }) => key)).toEqual(["claims-eu", "destinations-eu", "tenants-us"]);
+  expect(lines[1]).toMatchObject({
+    text: "EU: 1 destination disabled: Ledger of northwind-pay.",
+    link: { href: "/destinations/dst_1?region=eu" },
+  });
+});
+
+describe("stopped claims", () => {
+  test("are told with who, why and how long", () => {
+    expect(bannerLines(answer(stopped(5), {}))[0]?.text).toBe(
+      "US: claims are stopped, for 5 m. Nothing new is sent. By user:ann: switching version",
+    );
+  });
+
+  test("are read aloud again every 15 minutes, as still stopped", () => {
+    const [early, before, after] = [1, 14, 32].map((minutes) => bannerLines(answer(stopped(minutes), {}))[0]);
+    expect(early?.step).toBe(before?.step);
+    expect(after?.step).not.toBe(before?.step);
+    expect(after?.text).toContain("claims are still stopped, for 32 m.");
+    expect(REMINDER_MS).toBe(900_000);
+  });
+
+  test("say neither who nor why to a reader who does not see the region as a whole", () => {
+    const lines = bannerLines(answer({ claimsStopped: { by: null, reason: null, since: at(-5) } }, {}));
+    expect(lines[0]?.text).toBe("US: claims are stopped, for 5 m. Nothing new is sent.");
+  });
+});
+
+describe("pauses", () => {
+  test("are counted and named, with the next end", () => {
+    const controls = ["A", "B", "C"].map((name, index) =>
+      control({ id: `ten_${name}`, name, until: at(50 + index) }),
+    );
+    const [line] = bannerLines(answer({ controls, pausedTenants: 5 }, {}));
+    expect(line).toMatchObject({
+      tone: "held",
+      text: "US: 5 tenants paused: A, B, C and 2 more. The next one ends in 50 m.",
+      link: { href: "/tenants?region=us" },
+    });
+  });
+
+  test("are pointed out when four fifths are over, and read aloud then", () => {
+    const [early, late] = [at(50), at(2)].map(
+      (until) => bannerLines(answer({ controls: [control({ until })], pausedTenants: 1 }, {}))[0],
+    );
+    expect([early?.tone, late?.tone]).toEqual(["held", "warn"]);
+    expect(late?.text).toContain("Ends in 2 m, and then it is sent again.");
+    expect(late?.step).not.toBe(early?.step);
+  });
+});
+
+test("seconds matter only in the first minute", () => {
+  expect([coarseAge(42_000), coarseAge(32 * 60_000 + 5_000), coarseAge(125 * 60_000)]).toEqual([
+    "42 s",
+    "32 m",
+    "2 h 5 m",
+  ]);
+});

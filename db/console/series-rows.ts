@@ -1,0 +1,193 @@
+/**
+ * The statements behind tiles and charts: samples of ages and depths, and what was counted by the minute. They read rows
+ * that were summed before, bounded by their range; none looks at an attempt, at the archive or at every live row.
+ */
+
+import type { ServiceClass } from "#domain/delivery.ts";
+import { END_BUCKETS, FIRST_AGE_BOUNDS_MS, GAP_BUCKETS, SERVICE_BOUNDS_MS } from "#domain/series.ts";
+import type { Reader } from "./read-region.ts";
+import { type SeriesLevel, tenantsOfLevel } from "./series-level.ts";
+
+export interface Span {
+  readonly from: Date;
+  readonly to: Date;
+  readonly stepMs: number;
+}
+
+/** The worst age of a step and its last depths, from samples that succeeded. */
+export interface SampleRow {
+  /** Start of the step, milliseconds since 1970. */
+  t: number;
+  oldest_ms: number;
+  due_ms: number;
+  due_count: number;
+  held_ms: number;
+  held_count: number;
+  in_flight: number;
+  dead: number;
+}
+
+/** What was counted in a step, by class. */
+export interface CountRow {
+  t: number;
+  service_class: ServiceClass;
+  requests: number;
+  delivered: number;
+  rate_limited: number;
+  permanent: number;
+  server_error: number;
+  network: number;
+  blocked: number;
+  leases_expired: number;
+  died: number;
+  first_ages: number[];
+  first_age_max_ms: number;
+  services: number[];
+  service_max_ms: number;
+  ends: number[];
+  end_attempts: number;
+}
+
+/** Steps that a statement may answer with. */
+const MAX_STEPS = 400;
+/** Samples of classes are kept in steps of this too. */
+const COARSE_MS = 300_000;
+
+function bin(column: string): string {
+  return `(extract(epoch FROM date_bin($3::bigint * interval '1 millisecond', ${column}, 'epoch')) * 1000)::double precision`;
+}
+
+const SAMPLE_COLUMNS = `coalesce(max(s.oldest_ms), 0) AS oldest_ms, coalesce(max(s.due_ms), 0) AS due_ms,
+         coalesce(max(s.due_count), 0) AS due_count, coalesce(max(s.held_ms), 0) AS held_ms,
+         coalesce(max(s.held_count), 0) AS held_count, coalesce(max(s.in_flight), 0) AS in_flight`;
+const SAMPLE_SUMS = `at, max(first_attempt_age_ms) AS oldest_ms, max(due_age_ms) AS due_ms, sum(due_count)::bigint AS due_count,
+         max(held_age_ms) AS held_ms, sum(held_count)::bigint AS held_count, sum(in_flight)::bigint AS in_flight,
+         sum(dead)::bigint AS dead`;
+
+/** $1 from, $2 to, $3 step in ms, $4 samples of classes or of tenants, $5 the tenants. A run without rows is zero. */
+const SAMPLES = `
+  SELECT ${bin("r.at")} AS t, ${SAMPLE_COLUMNS}, coalesce((array_agg(s.dead ORDER BY r.at DESC))[1], 0) AS dead
+    FROM sluice.sample_run r
+    LEFT JOIN (SELECT ${SAMPLE_SUMS} FROM sluice.queue_sample
+                WHERE scope = $4 AND at BETWEEN $1 AND $2 AND ($5::uuid[] IS NULL OR tenant_id = ANY ($5)) GROUP BY at) s ON s.at = r.at
+   WHERE r.scope = $4 AND r.ok AND r.at BETWEEN $1 AND $2
+   GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_STEPS}`;
+
+/** The same for the whole region in steps of 5 minutes and more. A step exists when one of its samplings succeeded. */
+const COARSE_SAMPLES = `
+  SELECT ${bin("s.at")} AS t, ${SAMPLE_COLUMNS}, coalesce((array_agg(s.dead ORDER BY s.at DESC))[1], 0) AS dead
+    FROM (SELECT ${SAMPLE_SUMS} FROM sluice.queue_sample_5m WHERE at BETWEEN $1 AND $2 GROUP BY at) s
+   GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_STEPS}`;
+
+/** Oldest step first. A step without a successful sampling has no row. Destinations are not sampled. */
+export async function readSamples(sql: Reader, level: SeriesLevel, span: Span): Promise<SampleRow[]> {
+  if (level.kind === "destination") return [];
+  const tenantIds = tenantsOfLevel(level);
+  const range = [span.from, span.to, span.stepMs];
+  const rows =
+    tenantIds === null && span.stepMs >= COARSE_MS
+      ? await sql<SampleRow>(COARSE_SAMPLES, range)
+      : await sql<SampleRow>(SAMPLES, [...range, tenantIds === null ? "class" : "tenant", tenantIds]);
+  return rows.reverse();
+}
+
+const RUNS = `SELECT ${bin("at")} AS t FROM sluice.sample_run WHERE scope = 'class' AND ok AND at BETWEEN $1 AND $2 GROUP BY 1 LIMIT ${MAX_STEPS}`;
+const COARSE_RUNS = `SELECT ${bin("at")} AS t FROM sluice.queue_sample_5m WHERE at BETWEEN $1 AND $2 GROUP BY 1 LIMIT ${MAX_STEPS}`;
+
+/** The steps in which the region's workers said something: there, nothing counted is zero; elsewhere it is no data. */
+export async function readRuns(sql: Reader, span: Span): Promise<Set<number>> {
+  const rows = await sql<{ t: number }>(span.stepMs >= COARSE_MS ? COARSE_RUNS : RUNS, [
+    span.from,
+    span.to,
+    span.stepMs,
+  ]);
+  return new Set(rows.map((row) => row.t));
+}
+
+function sums(column: string, length: number): string {
+  const items = Array.from({ length }, (_, index) => `coalesce(sum(${column}[${index + 1}]), 0)`);
+  return `ARRAY[${items.join(", ")}]::double precision[] AS ${column}`;
+}
+
+function total(column: string): string {
+  return `sum(${column})::double precision AS ${column}`;
+}
+
+/** $4 the tenant or destination, or the tenants of a region's scope. Each form has its own partial index. */
+function levelClause(level: SeriesLevel): { where: string; value: unknown } {
+  if (level.kind === "destination") return { where: "destination_id = $4::uuid", value: level.destinationId };
+  const tenantIds = tenantsOfLevel(level);
+  if (tenantIds === null) return { where: "tenant_id IS NULL AND $4::uuid[] IS NULL", value: null };
+  return { where: "destination_id IS NULL AND tenant_id = ANY ($4::uuid[])", value: tenantIds };
+}
+
+const COUNTS = `
+         ${["requests", "delivered", "rate_limited", "permanent", "server_error", "network", "blocked", "leases_expired", "died"].map(total).join(", ")},
+         ${sums("first_ages", FIRST_AGE_BOUNDS_MS.length + 1)}, max(first_age_max_ms)::double precision AS first_age_max_ms,
+         ${sums("services", SERVICE_BOUNDS_MS.length + 1)}, max(service_max_ms)::double precision AS service_max_ms,
+         ${sums("ends", END_BUCKETS)}, ${total("end_attempts")}`;
+
+/** Steps that had an attempt, oldest first; from the minute of `from` to before the minute of `to`. */
+export async function readCounts(sql: Reader, level: SeriesLevel, span: Span): Promise<CountRow[]> {
+  const { where, value } = levelClause(level);
+  const rows = await sql<CountRow>(
+    `SELECT ${bin("minute")} AS t, service_class, ${COUNTS}
+       FROM sluice.series_minute
+      WHERE minute >= date_trunc('minute', $1::timestamptz) AND minute < $2 AND ${where}
+      GROUP BY 1, 2 ORDER BY 1 DESC LIMIT ${2 * MAX_STEPS}`,
+    [span.from, span.to, span.stepMs, value],
+  );
+  return rows.reverse();
+}
+
+/** Requests of each minute with the gaps to those before them, oldest first. For a span of minutes, not of days. */
+export async function readGaps(
+  sql: Reader,
+  level: SeriesLevel,
+  span: Omit<Span, "stepMs">,
+): Promise<{ t: number; requests: number; gaps: number[] }[]> {
+  const { where, value } = levelClause(level);
+  return sql(
+    `SELECT ${bin("minute")} AS t, ${total("requests")}, ${sums("gaps", GAP_BUCKETS)}
+       FROM sluice.series_minute
+      WHERE minute >= date_trunc('minute', $1::timestamptz) AND minute < $2 AND ${where}
+      GROUP BY 1 ORDER BY 1 LIMIT ${MAX_STEPS}`,
+    [span.from, span.to, 60_000, value],
+  );
+}
+
+/** Dead letters that one statement counts as gone. */
+const MAX_GONE = 100_000;
+
+/** $4 the tenants, $5 the destination. */
+const SET_ASIDE = `
+  SELECT ${bin("g.at")} AS t, count(*)::integer AS n FROM (
+    SELECT d.will_not_replay_at AS at FROM sluice.dead_letter d
+     WHERE d.will_not_replay_at BETWEEN $1 AND $2 AND ($4::uuid[] IS NULL OR d.tenant_id = ANY ($4))
+       AND ($5::uuid IS NULL OR d.destination_id = $5) LIMIT ${MAX_GONE}) g
+   GROUP BY 1 LIMIT ${MAX_STEPS}`;
+
+/** The same of what replays released. Whose it was stands with the delivery, wherever that is by now. */
+const RELEASED = `
+  SELECT ${bin("g.at")} AS t, count(*)::integer AS n FROM (
+    SELECT i.released_at AS at FROM sluice.replay_item i
+     WHERE i.released_at BETWEEN $1 AND $2
+       AND ($4::uuid[] IS NULL OR EXISTS (SELECT 1 FROM sluice.delivery_all a WHERE a.id = i.delivery_id AND a.tenant_id = ANY ($4)
+                                                 AND ($5::uuid IS NULL OR a.destination_id = $5)))
+     LIMIT ${MAX_GONE}) g
+   GROUP BY 1 LIMIT ${MAX_STEPS}`;
+/** Most ranges have no replay: then the view over all partitions is not even planned. */
+const ANY_RELEASED = "SELECT 1 FROM sluice.replay_item i WHERE i.released_at BETWEEN $1 AND $2 LIMIT 1";
+
+/** How many dead letters stopped waiting in each step: set aside by a person, or released by a replay. */
+export async function readGone(sql: Reader, level: SeriesLevel, span: Span): Promise<Map<number, number>> {
+  const destinationId = level.kind === "destination" ? level.destinationId : null;
+  const values = [span.from, span.to, span.stepMs, tenantsOfLevel(level), destinationId];
+  const replayed = (await sql(ANY_RELEASED, [span.from, span.to])).length > 0;
+  const gone = new Map<number, number>();
+  for (const text of replayed ? [SET_ASIDE, RELEASED] : [SET_ASIDE]) {
+    for (const { t, n } of await sql<{ t: number; n: number }>(text, values))
+      gone.set(t, (gone.get(t) ?? 0) + n);
+  }
+  return gone;
+}

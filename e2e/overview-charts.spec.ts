@@ -1,0 +1,129 @@
+/** The charts of the overview: each has its numbers in a table, gaps and objectives are drawn, and what people did is marked. */
+import type { Page } from "@playwright/test";
+import type { RegionAnswer } from "#db/console/read-region.ts";
+import type { Series } from "#db/console/read-series.ts";
+import { clientOf } from "./support/accounts.ts";
+import { addCustomer, enqueue } from "./support/enqueue.ts";
+import { expect, test } from "./support/world.ts";
+
+const CHARTS = [
+  "First-attempt age",
+  "Due but unclaimed",
+  "Outcomes",
+  "Dead letters",
+  "Attempts per delivery",
+];
+
+async function readSeries(page: Page, query: string): Promise<Series> {
+  const response = await page.request.get(`/api/v1/series?${query}`);
+  const answer = (await response.json()) as RegionAnswer<Series>;
+  if (answer.status !== "ok") throw new Error("The region did not answer.");
+  return answer.data;
+}
+
+test("every chart has a picture for each region, named with its latest value, and the same numbers as a table", async ({
+  page,
+}) => {
+  await page.goto("/?range=15m");
+  for (const title of CHARTS) {
+    const panel = page.getByRole("region", { name: title, exact: true });
+    await expect(panel).toBeVisible();
+    for (const region of ["US", "EU"]) {
+      await expect(panel.getByRole("region", { name: `${title}, ${region}. Latest:` })).toBeVisible();
+    }
+    await panel.getByRole("button", { name: /as table$/ }).click();
+    for (const region of ["US", "EU"]) {
+      await expect(
+        panel
+          .getByRole("table", { name: `${title}, ${region}` })
+          .getByRole("row")
+          .nth(1),
+      ).toBeVisible();
+    }
+    await panel.getByRole("button", { name: /as chart$/ }).click();
+  }
+});
+
+test("SIG-1 what was delivered is counted in its minute, by region, tenant and destination", async ({
+  page,
+  world,
+}) => {
+  const customer = await addCustomer(world, "us", "Counted Bank", "/ok/counted");
+  await enqueue(world, "us", customer, { key: `counted-${Date.now()}` });
+  for (const of of [
+    `tenant=${customer.slug}`,
+    `destination=dst_${customer.destinationId.replaceAll("-", "")}`,
+  ]) {
+    await expect(async () => {
+      const { ends, counts } = await readSeries(page, `region=us&range=15m&${of}`);
+      expect(ends.counts[0]).toBe(1);
+      // A minute is shown when it is over.
+      expect(counts.reduce((sum, point) => sum + (point.outcomes?.delivered ?? 0), 0)).toBe(1);
+    }).toPass({ intervals: [2_000] });
+  }
+});
+
+test("a pause is a line in the charts and a sentence below them", async ({ page, world }) => {
+  const customer = await addCustomer(world, "eu", "Marked Bank", "/ok/marked");
+  await world.regions.eu.pool.query(
+    `INSERT INTO sluice.operator_action (id, region, actor, actor_role, action, target_kind, target_id, tenant_id, reason, result, correlation_id)
+     VALUES (gen_random_uuid(), 'eu', 'dana', 'operator', 'tenant.pause', 'tenant', $1, $2, 'Their maintenance window', 'done', 'test')`,
+    [`ten_${customer.tenantId.replaceAll("-", "")}`, customer.tenantId],
+  );
+  await page.goto("/?region=eu&range=15m");
+  await page.getByText(/What people did in this range, EU/).click();
+  await expect(page.getByText("Tenant paused: Marked Bank")).toBeVisible();
+  await expect(page.getByText("dana. Their maintenance window")).toBeVisible();
+  // Three lines are objectives.
+  const lines = page.getByTestId("ages-eu").locator(".recharts-reference-line");
+  await expect.poll(() => lines.count()).toBeGreaterThan(3);
+});
+
+test("a chart goes out as CSV with every point", async ({ page }) => {
+  await page.goto("/?range=15m");
+  const panel = page.getByRole("region", { name: "First-attempt age", exact: true });
+  await expect(panel.getByRole("region", { name: /^First-attempt age, US/ })).toBeVisible();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    panel.getByRole("button", { name: "Download first-attempt age as CSV" }).click(),
+  ]);
+  const stream = await file.createReadStream();
+  let text = "";
+  for await (const part of stream) text += String(part);
+  const [head, ...lines] = text.trim().split("\r\n");
+  expect(head).toBe("Of,Time (UTC),p50 (ms),p95 (ms),max (oldest waiting) (ms)");
+  expect(lines.some((line) => /^US,\d{4}-\d\d-\d\dT/.test(line))).toBe(true);
+});
+
+test("REG-4 a grant for us gets no series of eu", async ({ world }) => {
+  const client = await clientOf(world, world.accounts["us-operator"]);
+  expect((await client.get("/api/v1/series?region=us&range=1h")).status()).toBe(200);
+  expect((await client.get("/api/v1/series?region=eu&range=1h")).status()).toBe(404);
+  expect((await client.get("/api/v1/series?region=us&range=2h")).status()).toBe(400);
+  await client.dispose();
+});
+
+test("a wrong range is dropped with a chip, never silently", async ({ page }) => {
+  await page.goto("/?range=2h");
+  await expect(page.getByText("range=2h")).toBeVisible();
+});
+
+test("on a phone the tenants are cards and nothing is wider than the screen", async ({ page, world }) => {
+  const customer = await addCustomer(world, "us", "Waiting Bank", "/ok/waiting");
+  const { pool } = world.regions.us;
+  await pool.query(
+    "SELECT sluice.shut_gate($1, NULL, 3600000, clock_timestamp(), 'rate_limited', 429::smallint, '3600')",
+    [customer.destinationId],
+  );
+  await enqueue(world, "us", customer, { key: `waiting-${Date.now()}` });
+  await page.setViewportSize({ width: 320, height: 740 });
+  await page.goto("/?region=us");
+  const cards = page.getByRole("list", { name: /Tenants by region/ });
+  await expect(cards.getByRole("listitem").filter({ hasText: "Waiting Bank" })).toContainText("Rate-limited");
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+  expect(wide).toBe(false);
+  await pool.query(
+    "UPDATE sluice.destination_state SET hold_until = clock_timestamp() WHERE destination_id = $1",
+    [customer.destinationId],
+  );
+});
