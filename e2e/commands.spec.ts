@@ -71,40 +71,40 @@ test("a role that may not is refused in words for every command, and the region'
   );
   const tenant = `tenants/${ten(customer)}`;
   const destination = `destinations/${dst(customer)}`;
-  const needs: [string, string, object][] = [
-    ["viewer", `${tenant}/pause`, pause(HOUR_MS)],
-    ["viewer", `${tenant}/resume`, {}],
-    ["viewer", `${tenant}/limits`, { concurrencyLimit: 1 }],
-    ["viewer", `${destination}/pause`, pause(HOUR_MS)],
-    ["viewer", `${destination}/test-event`, {}],
-    ["viewer", `deliveries/${delivery}/retry-now`, {}],
-    ["viewer", `deliveries/${delivery}/will-not-replay`, {}],
-    ["support", `${destination}/disable`, {}],
-    ["support", `${destination}/enable`, {}],
-    ["support", `${destination}/open-gate`, { gateUntil: new Date().toISOString() }],
-    ["support", `${destination}/rotate-secret`, {}],
-    ["support", `${destination}/end-previous-secret`, {}],
-    ["support", `deliveries/${delivery}/cancel`, {}],
-    ["support", `payloads/${payload.id}/erase`, {}],
-    ["support", `payloads/${payload.id}/restrict`, {}],
-    ["support", "regions/us/stop-claims", { typed: "us" }],
-    ["operator", "regions/us/defaults", { tenantConcurrency: 90 }],
-  ];
-  for (const [name, path, body] of needs) {
-    await as(world, name as keyof World["accounts"], async (client) => {
-      const query = path.startsWith("regions/") ? "" : "?region=us";
-      const refused = await problem(
-        await post(client, `${path}${query}`, { version: 1, body }),
-        403,
-        "forbidden",
-      );
-      expect(refused.roles, path).toContain("admin");
-      const [, target = ""] = path.split("/");
-      const audit = await readAudit(world.regions.us, target);
-      expect(audit.at(-1), path).toMatchObject({
-        result: "denied",
-        actor: `user:${world.accounts[name as keyof World["accounts"]].email}`,
-      });
+  const needs: Readonly<Record<"viewer" | "support" | "operator", readonly (readonly [string, object])[]>> = {
+    viewer: [
+      [`${tenant}/pause`, pause(HOUR_MS)],
+      [`${tenant}/resume`, {}],
+      [`${tenant}/limits`, { concurrencyLimit: 1 }],
+      [`${destination}/pause`, pause(HOUR_MS)],
+      [`${destination}/test-event`, {}],
+      [`deliveries/${delivery}/retry-now`, {}],
+      [`deliveries/${delivery}/will-not-replay`, {}],
+    ],
+    support: [
+      [`${destination}/disable`, {}],
+      [`${destination}/enable`, {}],
+      [`${destination}/open-gate`, { gateUntil: new Date().toISOString() }],
+      [`${destination}/rotate-secret`, {}],
+      [`${destination}/end-previous-secret`, {}],
+      [`deliveries/${delivery}/cancel`, {}],
+      [`payloads/${payload.id}/erase`, {}],
+      [`payloads/${payload.id}/restrict`, {}],
+      ["regions/us/stop-claims", { typed: "us" }],
+    ],
+    operator: [["regions/us/defaults", { tenantConcurrency: 90 }]],
+  };
+  for (const name of ["viewer", "support", "operator"] as const) {
+    await as(world, name, async (client) => {
+      for (const [path, body] of needs[name]) {
+        const response = await post(client, `${path}?region=us`, { version: 1, body });
+        expect((await problem(response, 403, "forbidden")).roles, path).toContain("admin");
+        const [, target = ""] = path.split("/");
+        expect((await readAudit(world.regions.us, target)).at(-1), path).toMatchObject({
+          result: "denied",
+          actor: `user:${world.accounts[name].email}`,
+        });
+      }
     });
   }
   // Nobody may do what nobody is signed in for, and nothing has changed.
@@ -351,6 +351,26 @@ test("a signed test event is delivered like any other, and a new secret is shown
     expect(JSON.stringify(await readAudit(world.regions.us, dst(customer)))).not.toContain(secret);
     expect(await control(world, customer)).toMatchObject({ secret: { previousUntil: expect.any(String) } });
   });
+});
+
+test("a region that does not answer is 503, and says that nothing was changed", async ({ world }) => {
+  const customer = await addCustomer(world, "us", "Lonely Bank", "/ok/lonely");
+  const urls = { us: world.config.urls.us, eu: "postgres://nobody@127.0.0.1:1/none" };
+  const { url, stop } = await world.startConsole(urls);
+  const client = await newClient(url, await signInAs(url, world.accounts.operator), { origin: url });
+  try {
+    const body = pause(HOUR_MS);
+    const silent = await post(client, `tenants/${ten(customer)}/pause?region=eu`, { version: 1, body });
+    const found = await problem(silent, 503, "region_unavailable");
+    expect(found.detail).toContain("Nothing was changed.");
+    expect(JSON.stringify(found)).not.toContain("nobody");
+    expect(Number(silent.headers()["retry-after"])).toBeGreaterThan(0);
+    const other = await post(client, `tenants/${ten(customer)}/pause?region=us`, { version: 1, body });
+    expect(other.status()).toBe(200);
+  } finally {
+    await client.dispose();
+    await stop();
+  }
 });
 
 /** The destination as an operator's dialog sees it. */

@@ -2,6 +2,7 @@
  * The controls in a real browser against real workers, receiver and databases: what a dialog says, what holds after its
  * answer, and what happens when two people, a lost answer or a role stand in the way.
  */
+import { randomUUID } from "node:crypto";
 import type { Locator, Page } from "@playwright/test";
 import type { RequestRecord } from "#demo/receiver/types.ts";
 import { toPublicId } from "#domain/ids.ts";
@@ -32,9 +33,14 @@ async function customerWith(
     where: { id: customer.destinationId },
     data: limits,
   });
-  for (let at = 0; at < count; at += 1)
-    await enqueue(world, region, customer, { key: `${customer.slug}-${at}` });
+  await enqueueMany(world, region, customer, count);
   return customer;
+}
+
+async function enqueueMany(world: World, region: Region, customer: Customer, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    await enqueue(world, region, customer, { key: `${customer.slug}-${randomUUID()}` });
+  }
 }
 
 const tenantPage = ({ tenantId }: Customer, region: Region) =>
@@ -112,6 +118,8 @@ test("CTL-1 find a tenant, pause it for 1 h: no claim commits after the answer, 
 
   await button.click();
   await fillReason(dialog);
+  // More than the rate lets out before the press.
+  await enqueueMany(world, region, customer, 12);
   await dialog.getByRole("button", { name: "Pause for 1 h" }).click();
   await expect(page.getByText("Deliveries for Pause Bank, EU are paused")).toBeVisible();
   const atAnswer = await leasesOf(world, region, customer);
@@ -130,6 +138,8 @@ test("CTL-1 find a tenant, pause it for 1 h: no claim commits after the answer, 
     expect(now.size).toBe(0);
   }).toPass({ timeout: LONG_MS });
   const seen = (await world.receiver.client.stats("pause-bank")).requests;
+  // New events are accepted all the same, and held.
+  await enqueueMany(world, region, customer, 8);
   // The workers go on meanwhile: another tenant's work leaves.
   const other = await customerWith(world, region, "Other Bank", "/ok/other-bank", { count: 10 });
   await expect(async () => expect(await doneOf(world, region, other)).toBe(10)).toPass({ timeout: LONG_MS });
@@ -145,7 +155,7 @@ test("CTL-1 find a tenant, pause it for 1 h: no claim commits after the answer, 
   await fillReason(resume);
   await resume.getByRole("button", { name: /^Resume \d+ held$/ }).click();
   await expect(page.getByText("Deliveries for Pause Bank, EU are resumed")).toBeVisible();
-  await expect(async () => expect(await doneOf(world, region, customer)).toBe(40)).toPass({
+  await expect(async () => expect(await doneOf(world, region, customer)).toBe(60)).toPass({
     timeout: LONG_MS,
   });
   const records = await world.receiver.client.requests({ destination: "pause-bank" });
@@ -179,6 +189,7 @@ test("FAIR-7 lower a limit, seen at the receiver; Undo opens the inverse filled 
   await limit.fill("1");
   await expect(dialog).toContainText(/→ \d+/);
   await fillReason(dialog);
+  await enqueueMany(world, region, customer, 40);
   await dialog.getByRole("button", { name: "Change limit 4 → 1" }).click();
   await expect(page.getByText("The limits of Ledger, US are changed")).toBeVisible();
   await expect(async () =>
@@ -194,6 +205,7 @@ test("FAIR-7 lower a limit, seen at the receiver; Undo opens the inverse filled 
   await expect(limit).toHaveValue("4");
   await expect(dialog.getByLabel(/^Reason/)).toHaveValue("");
   await fillReason(dialog);
+  await enqueueMany(world, region, customer, 40);
   await dialog.getByRole("button", { name: "Change limit 1 → 4" }).click();
   await expect(dialog).toBeHidden();
   await expect(async () => {
@@ -379,7 +391,11 @@ test("CTL-3 stop and start the claims of a region with its name typed; safe is s
     );
     return rows[0]?.leases ?? -1;
   };
-  const customer = await customerWith(world, region, "Drain Bank", "/slow/2000/drain-bank", { count: 20 });
+  // Work for longer than this test takes.
+  const customer = await customerWith(world, region, "Drain Bank", "/slow/4000/drain-bank", {
+    count: 80,
+    concurrencyLimit: 4,
+  });
   await world.receiver.client.waitFor("drain-bank", (stats) => stats.requests >= 2, LONG_MS);
   await page.goto("/regions");
   await bar(page, "US").getByRole("button", { name: "Stop claims" }).click();

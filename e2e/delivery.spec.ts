@@ -28,7 +28,7 @@ test("SIG-6 a key leads from the list to the timeline: 429 with Retry-After 1, t
   await expect(page.getByRole("list", { name: "States" }).locator("[aria-current=step]")).toContainText(
     "Delivered",
   );
-  await expect(page.getByText(key)).toBeVisible();
+  await expect(page.getByRole("region", { name: "Envelope" }).getByText(key)).toBeVisible();
   expect(await page.content()).not.toContain(BODY_MARKER);
 });
 
@@ -49,7 +49,7 @@ test("a rejected delivery is a dead letter with its reason, and no button remove
 }) => {
   const customer = await addCustomer(world, "eu", "Strict Bank", "/reject/422/strict-bank");
   const { id } = await enqueue(world, "eu", customer, { key: `strict-${Date.now()}` });
-  await page.goto(`/dead-letters?region=eu&tenant=${customer.slug}`);
+  await page.goto(`/dead-letters?region=eu&view=entries&tenant=${customer.slug}`);
   const row = page.getByRole("row", { name: new RegExp(id) });
   await expect(row).toContainText("Rejected by the receiver");
   await expect(row).toContainText("422");

@@ -1,14 +1,14 @@
 /** The frame of every page: keys, palette, notices, refresh, zone, saved views. */
-import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
 import { pauseTenant } from "#db/console/commands/pause-tenant.ts";
 import { resumeTenant } from "#db/console/commands/resume-tenant.ts";
 import { startClaims } from "#db/console/commands/start-claims.ts";
 import { stopClaims } from "#db/console/commands/stop-claims.ts";
 import type { ActiveControlsAnswer } from "#db/console/list-active-controls.ts";
-import { toPublicId, uuidV7 } from "#domain/ids.ts";
+import { toPublicId } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
 import { readVersion } from "#tests/support/access-rows/sql.ts";
+import { contextOf } from "#tests/support/command-rows/sql.ts";
 import { clientOf, createPerson, signInAs } from "./support/accounts.ts";
 import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test, type World } from "./support/world.ts";
@@ -17,14 +17,7 @@ const REASON = "a browser test of the notices";
 
 /** A command's context, as an operator has it. */
 function contextIn(world: World, region: Region) {
-  return {
-    region,
-    pool: world.regions[region].pool,
-    actor: "user:e2e",
-    role: "operator" as const,
-    correlationId: randomUUID(),
-    newId: () => uuidV7(Date.now(), (count) => crypto.getRandomValues(new Uint8Array(count))),
-  };
+  return contextOf({ region, pool: world.regions[region].pool });
 }
 
 async function becomes(page: Page, world: World, person: Parameters<typeof signInAs>[1]): Promise<void> {
@@ -209,7 +202,9 @@ test("fault 83: stopped claims and pauses are said on every page, the gravest fi
   await expect(page.getByTestId("banners").getByText("claims are stopped")).toHaveCount(0);
 });
 
-test("refresh off stops polling, is kept over a reload, and a slower one says its interval", async ({ page }) => {
+test("refresh off stops polling, is kept over a reload, and a slower one says its interval", async ({
+  page,
+}) => {
   await page.goto("/");
   await expect(page.getByTestId("verdict-us")).toBeVisible();
   await page.getByRole("button", { name: /^Refresh: Live/ }).click();
@@ -231,7 +226,9 @@ test("refresh off stops polling, is kept over a reload, and a slower one says it
   await expect.poll(() => asked).toBeGreaterThan(0);
 });
 
-test("a browser clock that is an hour behind is said to be so, and changes no age and no time", async ({ page }) => {
+test("a browser clock that is an hour behind is said to be so, and changes no age and no time", async ({
+  page,
+}) => {
   await page.addInitScript(() => {
     const Real = Date;
     const offMs = -3_600_000;

@@ -1,5 +1,6 @@
 /** From the tenants to one destination and its evidence; and tenants and destinations made and changed over the API. */
 import { randomUUID } from "node:crypto";
+import AxeBuilder from "@axe-core/playwright";
 import { clientOf } from "./support/accounts.ts";
 import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test } from "./support/world.ts";
@@ -32,7 +33,10 @@ test("a gated destination is found from the list of tenants, and its page shows 
   await expect(page.getByText("Due behind shut gates")).toBeVisible();
   await page.getByRole("tab", { name: /^Destinations/ }).click();
   await expect(page).toHaveURL(/tab=destinations/);
-  await page.getByRole("row", { name: /Ledger/ }).getByRole("link", { name: "Ledger" }).click();
+  await page
+    .getByRole("row", { name: /Ledger/ })
+    .getByRole("link", { name: "Ledger" })
+    .click();
 
   const evidence = page.getByRole("region", { name: "What holds it back" });
   await expect(evidence).toContainText("Gate shut");
@@ -43,7 +47,9 @@ test("a gated destination is found from the list of tenants, and its page shows 
   await expect(page.getByRole("row", { name: /429 Rate-limited/ })).toContainText("120");
 });
 
-test("SIG-6 filters of tenants and destinations live in the address and come back with it", async ({ page }) => {
+test("SIG-6 filters of tenants and destinations live in the address and come back with it", async ({
+  page,
+}) => {
   await page.goto("/tenants");
   await expect(page.getByRole("row").nth(1)).toBeVisible();
   await page.getByRole("combobox", { name: "Order" }).selectOption("name");
@@ -172,3 +178,36 @@ test("CTL-4 changing and deleting ask for the version, the name and the role", a
   await expect(page.getByText("No destination matches")).toBeVisible();
   await Promise.all([admin.dispose(), operator.dispose()]);
 });
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing on tenants, destinations and each of their tabs, ${colorScheme}`, async ({
+    page,
+    world,
+  }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const customer = await addCustomer(world, "us", "Accessible Bank", "/429/seconds/60/accessible-bank");
+    await enqueue(world, "us", customer, { key: `axe-${colorScheme}-${Date.now()}` });
+    const check = async () => {
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    };
+    for (const list of ["/tenants", "/destinations?region=us"]) {
+      await page.goto(list);
+      await expect(page.getByRole("row").nth(1)).toBeVisible();
+      await check();
+    }
+    const details = [
+      [`/tenants/${customer.slug}?region=us`, "Accessible Bank"],
+      [`/destinations/dst_${customer.destinationId.replaceAll("-", "")}?region=us`, "Ledger"],
+    ] as const;
+    for (const [path, name] of details) {
+      await page.goto(path);
+      await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
+      for (const tab of await page.getByRole("tab").all()) {
+        await tab.click();
+        await expect(tab).toHaveAttribute("aria-selected", "true");
+        await check();
+      }
+    }
+  });
+}

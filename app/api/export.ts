@@ -6,23 +6,15 @@
 import "server-only";
 import { z } from "zod";
 import type { RegionAnswer } from "#db/console/read-region.ts";
-import { type CsvValue, csvLine } from "#domain/csv.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { admit, type Caller, guarded } from "./answer.ts";
 import { EXPORT_FORMATS, type ExportFormat, format } from "./export-schemas.ts";
+import { type ExportColumn, MAX_EXPORT_ROWS, MAX_PAGES, streamOf } from "./export-stream.ts";
 
-/** Most rows of one file. A longer list is cut there, and its last line says so. */
-export const MAX_EXPORT_ROWS = 10_000;
 /** Rows that an export asks for at a time. */
 export const EXPORT_PAGE_ROWS = 500;
 
-export { EXPORT_FORMATS, type ExportFormat, format };
-
-/** One column. Its name is the header in CSV and the member's name in NDJSON. */
-export interface ExportColumn<Row> {
-  readonly name: string;
-  readonly value: (row: Row) => CsvValue;
-}
+export { EXPORT_FORMATS, type ExportColumn, type ExportFormat, format, MAX_EXPORT_ROWS };
 
 export interface ExportSpec<Row> {
   readonly action: "export";
@@ -38,7 +30,6 @@ const TYPES: Readonly<Record<ExportFormat, string>> = {
   ndjson: "application/x-ndjson; charset=utf-8",
 };
 const formatOnly = z.object({ format });
-const CUT_TEXT = `cut off after ${MAX_EXPORT_ROWS} rows, the list goes on: narrow the filter`;
 
 /**
  * Answers with a file. `format=csv` (the default) or `format=ndjson`; the route's own schema reads the other parameters.
@@ -72,9 +63,8 @@ export function exportRows<Row>(request: Request, spec: ExportSpec<Row>): Promis
 export async function* pagesOf<Row>(
   read: (cursor: string | undefined) => Promise<RegionAnswer<{ rows: Row[]; next: string | null }>>,
 ): AsyncGenerator<Row[]> {
-  const mostPages = MAX_EXPORT_ROWS + 1;
   let cursor: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const answer = await read(cursor);
     if (answer.status === "unavailable") {
       throw new SluiceError("region_unavailable", answer.detail, { region: answer.region });
@@ -90,63 +80,6 @@ function formatOf(request: Request): ExportFormat {
   const parsed = formatOnly.safeParse({ format: given });
   if (parsed.success) return parsed.data.format;
   throw new SluiceError("invalid_query", `format must be one of ${EXPORT_FORMATS.join(", ")}`);
-}
-
-/** One chunk a page; the next page is read only when the reader wants it. */
-function streamOf<Row>(
-  first: IteratorResult<readonly Row[]>,
-  pages: AsyncIterator<readonly Row[]>,
-  columns: readonly ExportColumn<Row>[],
-  chosen: ExportFormat,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let step: IteratorResult<readonly Row[]> | null = first;
-  let written = 0;
-  let head = chosen === "csv" ? csvLine(columns.map(({ name }) => name)) : "";
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const current = step ?? (await pages.next());
-      step = null;
-      if (current.done) {
-        // A list without rows still has its header line.
-        if (head !== "") controller.enqueue(encoder.encode(head));
-        controller.close();
-        return;
-      }
-      const room = MAX_EXPORT_ROWS - written;
-      const rows = current.value.slice(0, room);
-      const cut = current.value.length > room;
-      written += rows.length;
-      const lines = rows.map((row) => lineOf(row, columns, chosen)).join("");
-      const text = `${head}${lines}${cut ? cutLine(chosen) : ""}`;
-      head = "";
-      if (text !== "") controller.enqueue(encoder.encode(text));
-      if (cut) {
-        controller.close();
-        await pages.return?.();
-      }
-    },
-    async cancel() {
-      await pages.return?.();
-    },
-  });
-}
-
-function lineOf<Row>(row: Row, columns: readonly ExportColumn<Row>[], chosen: ExportFormat): string {
-  if (chosen === "csv") return csvLine(columns.map(({ value }) => value(row)));
-  const entries = columns.map(({ name, value }) => [name, jsonOf(value(row))] as const);
-  return `${JSON.stringify(Object.fromEntries(entries))}\n`;
-}
-
-/** A file that was cut says so in itself: whoever gets it sent on has nothing else to tell. */
-function cutLine(chosen: ExportFormat): string {
-  return chosen === "csv"
-    ? csvLine([CUT_TEXT])
-    : `${JSON.stringify({ truncated: true, detail: CUT_TEXT })}\n`;
-}
-
-function jsonOf(value: CsvValue): string | number | boolean | null {
-  return typeof value === "bigint" ? String(value) : (value ?? null);
 }
 
 function safeName(name: string): string {

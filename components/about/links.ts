@@ -1,3 +1,15 @@
-/** Doors for programs that the about page names. A test checks that each of them exists. */
+/** Doors for programs that the about page names. A test checks that exactly those are linked that exist. */
 
-export const ABOUT_LINKS: readonly { href: string; label: string }[] = [];
+export interface AboutLink {
+  href: string;
+  label: string;
+  /** Set it with the route. */
+  exists: boolean;
+}
+
+export const CANDIDATES: readonly AboutLink[] = [
+  { href: "/openapi.json", label: "OpenAPI", exists: false },
+  { href: "/metrics", label: "Metrics", exists: false },
+];
+
+export const ABOUT_LINKS = CANDIDATES.filter(({ exists }) => exists);

@@ -20,6 +20,7 @@ import {
   Objective,
   PICTURE_PX,
   type PictureProps,
+  SMALL_MARGIN,
   SMALL_PX,
   timeAxis,
 } from "./chart-parts.tsx";
@@ -46,6 +47,8 @@ export function FirstAttemptPicture({ series, scale, zone }: PictureProps) {
     p95: onScale(row.p95Ms),
   }));
   const last = rows.at(-1);
+  // The minute that is not over has no quantiles yet.
+  const counted = rows.findLast((row) => row.p95 !== null);
   const { routine, urgent } = series.objectives;
   return (
     <div className="relative">
@@ -87,8 +90,8 @@ export function FirstAttemptPicture({ series, scale, zone }: PictureProps) {
         top={scale.top}
         labels={[
           { name: "max", seconds: last?.oldest ?? null, color: "var(--accent)" },
-          { name: "p95", seconds: last?.p95 ?? null, color: MUTED },
-          { name: "p50", seconds: last?.p50 ?? null, color: FAINT },
+          { name: "p95", seconds: counted?.p95 ?? null, color: MUTED },
+          { name: "p50", seconds: counted?.p50 ?? null, color: FAINT },
         ]}
       />
     </div>
@@ -139,11 +142,12 @@ export function DuePicture({ series, scale, zone }: PictureProps) {
       </div>
       <p className="pl-[52px] text-axis text-faint">Count</p>
       <ResponsiveContainer width="100%" height={SMALL_PX} initialDimension={firstSize(SMALL_PX)}>
-        <BarChart data={rows} margin={{ ...MARGIN, top: 4 }} accessibilityLayer={false}>
+        <BarChart data={rows} margin={SMALL_MARGIN} accessibilityLayer={false}>
           {timeAxis(series, zone, true)}
           <YAxis
             domain={[0, scale.dueCount]}
             ticks={[0, scale.dueCount]}
+            interval={0}
             tickFormatter={formatCount}
             allowDataOverflow
             tickLine={false}

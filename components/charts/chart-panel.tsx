@@ -6,7 +6,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Download, Table2, TrendingUp } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type ReactNode, useState } from "react";
+import { memo, type ReactNode, useDeferredValue, useState } from "react";
 import { Button } from "#components/ui/button.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { Notice } from "#components/ui/notice.tsx";
@@ -21,10 +21,12 @@ import { CHARTS, type ChartKind, isEmpty, summaryOf } from "./chart-data.ts";
 import { type ChartScale, scaleOf } from "./chart-scale.ts";
 import { ChartTable } from "./chart-table.tsx";
 
-const Pictures = dynamic(() => import("./pictures.tsx"), {
+const LazyPictures = dynamic(() => import("./pictures.tsx"), {
   ssr: false,
   loading: () => <Skeleton className="h-44 w-full" />,
 });
+/** Drawn anew only for new numbers, and after what is more urgent than a picture. */
+const Pictures = memo(LazyPictures);
 
 /** One picture of a chart. */
 export interface ChartRow {
@@ -48,7 +50,7 @@ export function ChartPanel({ kind, rows, stale = false }: ChartPanelProps) {
     const series = seriesOf(query);
     return series === null ? [] : [{ name, series }];
   });
-  const scale = scaleOf(answered.map(({ series }) => series));
+  const scale = useSameScale(scaleOf(answered.map(({ series }) => series)));
   const Icon = asTable ? TrendingUp : Table2;
   return (
     <Panel
@@ -92,6 +94,14 @@ export function ChartPanel({ kind, rows, stale = false }: ChartPanelProps) {
   );
 }
 
+/** Keeps the object while its values stay, so that a picture on the same scale is not drawn again for it. */
+function useSameScale(scale: ChartScale): ChartScale {
+  const [kept, keep] = useState(scale);
+  const same = (Object.keys(scale) as (keyof ChartScale)[]).every((key) => kept[key] === scale[key]);
+  if (!same) keep(scale);
+  return same ? kept : scale;
+}
+
 function seriesOf(query: ChartRow["query"]): Series | null {
   // The answer to another range or filter is not shown under this one's name.
   if (query.isPlaceholderData || query.data?.status !== "ok") return null;
@@ -108,7 +118,8 @@ interface FigureProps {
 /** Test id `ages-us` for the first chart of us: the names that e2e knows. */
 function Figure(props: FigureProps) {
   const { kind, row } = props;
-  const series = seriesOf(row.query);
+  // The verdict and the tables come first; a picture may follow a moment later.
+  const series = useDeferredValue(seriesOf(row.query));
   return (
     <figure
       className="min-w-0"

@@ -17,13 +17,15 @@ import {
 
 /** Height of a picture, and of the small one under it. */
 export const PICTURE_PX = 176;
-export const SMALL_PX = 72;
+export const SMALL_PX = 80;
 const TIME_AXIS_PX = 30;
 const TOP_PX = 14;
 /** Room for the labels at the ends of lines. */
 const END_PX = 76;
 const LABEL_GAP_PX = 14;
 export const MARGIN = { top: TOP_PX, right: END_PX, bottom: 0, left: 0 };
+/** Inside the small picture, so that its first and last tick are whole. */
+export const SMALL_MARGIN = { ...MARGIN, top: 8, bottom: 8 };
 export const AXIS_WIDTH_PX = 52;
 /** Used until the width is known, so that nothing is drawn at size -1. */
 export const firstSize = (height: number) => ({ width: 520, height });

@@ -24,6 +24,7 @@ const TIME_STEPS_MS = [
   6 * HOUR_MS,
 ];
 const MOST_TIME_TICKS = 6;
+const ROUND = [1, 2, 4, 5, 8, 10];
 
 /** The tops of all scales, shared by the pictures of one panel so that their heights can be compared. */
 export interface ChartScale {
@@ -51,18 +52,20 @@ export function scaleOf(all: readonly Series[]): ChartScale {
   );
   return {
     top: TICK_SECONDS.find((tick) => tick >= highest) ?? highest,
-    dueCount: atLeastOne(most((series) => series.samples.map((point) => point.dueCount))),
-    perMinute: atLeastOne(most((series) => series.counts.map((point) => perMinuteOf(point)))),
-    dead: atLeastOne(most((series) => series.samples.map((point) => point.dead))),
-    deadFlow: atLeastOne(
+    dueCount: roundTop(most((series) => series.samples.map((point) => point.dueCount))),
+    perMinute: roundTop(most((series) => series.counts.map((point) => perMinuteOf(point)))),
+    dead: roundTop(most((series) => series.samples.map((point) => point.dead))),
+    deadFlow: roundTop(
       most((series) => series.counts.map((point) => Math.max(point.deadIn ?? 0, point.deadOut ?? 0))),
     ),
-    ends: atLeastOne(most((series) => series.ends.counts)),
+    ends: roundTop(most((series) => series.ends.counts)),
   };
 }
 
-function atLeastOne(value: number): number {
-  return Math.max(1, value);
+/** The next round number: 1, 2, 4, 5, 8 or 10 times a power of ten; never below 1. */
+function roundTop(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
+  return ROUND.map((step) => step * power).find((top) => top >= value) ?? 10 * power;
 }
 
 function perMinuteOf({ outcomes, minutes }: Series["counts"][number]): number {

@@ -143,8 +143,8 @@ describe("scales", () => {
 
   test("two regions share one scale", () => {
     const quiet = series({ counts: [count(T, 1)] });
-    const busy = series({ counts: [count(T, 900)] });
-    expect(scaleOf([quiet, busy]).perMinute).toBe(900);
+    const busy = series({ counts: [count(T, 930)] });
+    expect(scaleOf([quiet, busy]).perMinute).toBe(1_000);
     expect(scaleOf([]).perMinute).toBe(1);
   });
 

@@ -27,6 +27,7 @@ import {
   MARGIN,
   PICTURE_PX,
   type PictureProps,
+  SMALL_MARGIN,
   SMALL_PX,
   timeAxis,
 } from "./chart-parts.tsx";
@@ -84,9 +85,14 @@ function countAxis(top: number, format: (value: number) => string) {
   );
 }
 
+/** Bars stand in the middle of their step, so that the first and the last are whole. */
+function middled<T extends { t: number }>(rows: readonly T[], stepMs: number): (T & { begins: number })[] {
+  return rows.map((row) => ({ ...row, t: row.t + stepMs / 2, begins: row.t }));
+}
+
 /** Stacked bars, delivered at the bottom. */
 export function OutcomesPicture({ series, scale, zone }: PictureProps) {
-  const rows = outcomeRows(series);
+  const rows = middled(outcomeRows(series), series.countStepMs);
   const size = barWidth(rows.length);
   return (
     <>
@@ -104,7 +110,7 @@ export function OutcomesPicture({ series, scale, zone }: PictureProps) {
               if (!active || row === undefined || row.delivered === null) return NOTHING;
               return (
                 <ChartTip
-                  t={row.t}
+                  t={row.begins}
                   zone={zone}
                   rows={OUTCOME_GROUPS.map((group) => ({
                     name: OUTCOME_LABELS[group],
@@ -197,19 +203,26 @@ function DeadDepth({ series, scale, zone }: PictureProps) {
 }
 
 function DeadFlow({ series, scale, zone }: PictureProps) {
-  const rows = series.counts.map(({ t, deadIn, deadOut }) => ({
+  const flow = series.counts.map(({ t, deadIn, deadOut }) => ({
     t,
     deadIn,
     out: deadOut === null ? null : -deadOut,
   }));
+  const rows = middled(flow, series.countStepMs);
   const bar = { stackId: "flow", isAnimationActive: false, barSize: barWidth(rows.length) } as const;
   return (
     <ResponsiveContainer width="100%" height={SMALL_PX} initialDimension={firstSize(SMALL_PX)}>
-      <BarChart data={rows} margin={{ ...NARROW, top: 4 }} stackOffset="sign" accessibilityLayer={false}>
+      <BarChart
+        data={rows}
+        margin={{ ...SMALL_MARGIN, right: NARROW.right }}
+        stackOffset="sign"
+        accessibilityLayer={false}
+      >
         {timeAxis(series, zone, true)}
         <YAxis
           domain={[-scale.deadFlow, scale.deadFlow]}
           ticks={[-scale.deadFlow, 0, scale.deadFlow]}
+          interval={0}
           tickFormatter={(value: number) => formatCount(Math.abs(value))}
           allowDataOverflow
           tickLine={false}
@@ -257,7 +270,7 @@ export function EndsPicture({ series, scale }: PictureProps) {
             );
           }}
         />
-        <Bar dataKey="count" fill="var(--muted)" barSize={22} isAnimationActive={false} />
+        <Bar dataKey="count" fill="var(--line-strong)" barSize={22} isAnimationActive={false} />
         <ReferenceLine x={reference} stroke="var(--line-strong)" strokeDasharray="2 4" />
         <ReferenceLine
           x={alert}

@@ -61,7 +61,8 @@ export function changeWords(before: Facts, after: Facts, zone: Zone): string[] {
 }
 
 /** `user:ann@example.com` is Ann to a person; a worker, a token or the command line stays named as such. */
-export function actorWords(actor: string): string {
+export function actorWords(actor: string | null): string {
+  if (actor === null) return "somebody";
   return actor.startsWith("user:") ? actor.slice("user:".length) : actor;
 }
 

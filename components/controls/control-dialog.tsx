@@ -15,9 +15,9 @@ import { Warning } from "./dialog-parts.tsx";
 import { FormButtons } from "./form-buttons.tsx";
 import { ReadingNotice } from "./reading-notice.tsx";
 import { ReasonFields } from "./reason-fields.tsx";
+import { serverNowMs } from "./server-clock.ts";
 import { type ControlForm, useControlForm } from "./use-control-form.ts";
 import { type ControlView, useFreshControl } from "./use-control-view.ts";
-import { serverNowMs } from "./use-server-clock.ts";
 
 /** What pressing the primary button sends. */
 export interface Plan {

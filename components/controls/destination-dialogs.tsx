@@ -5,6 +5,7 @@ import type { DestinationControlView } from "#db/console/control-views.ts";
 import { drainTimeMs } from "#domain/drain-time.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import { DEFAULT_RESUME_SHARE } from "./bounds.ts";
+import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
 import { boundedWords, lengthText } from "./control-words.ts";
@@ -92,8 +93,8 @@ function ServiceFacts({ shown: { view, asOf } }: { shown: Shown<DestinationContr
           "In service"
         ) : (
           <>
-            Disabled since <Timestamp iso={view.disabled.at} named plain /> by{" "}
-            {view.disabled.by ?? "somebody"}: {view.disabled.reason ?? "no reason stored"}
+            Disabled since <Timestamp iso={view.disabled.at} named plain /> by {actorWords(view.disabled.by)}:{" "}
+            {view.disabled.reason ?? "no reason stored"}
           </>
         )}
       </Fact>

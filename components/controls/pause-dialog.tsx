@@ -7,6 +7,7 @@ import { formatInstant, type Zone, zoneName } from "#components/ui/format.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useZone } from "#components/ui/zone.tsx";
 import type { DestinationControlView, TenantControlView } from "#db/console/control-views.ts";
+import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
 import { boundedWords, lengthText, whereOf } from "./control-words.ts";
@@ -92,7 +93,7 @@ function PauseFacts({ shown: { view, asOf } }: { shown: Shown<PausableView> }) {
           "Not paused"
         ) : (
           <>
-            Paused until <Timestamp iso={view.pause.until} named plain /> by {view.pause.by ?? "somebody"}:{" "}
+            Paused until <Timestamp iso={view.pause.until} named plain /> by {actorWords(view.pause.by)}:{" "}
             {view.pause.reason ?? "no reason stored"}
           </>
         )}

@@ -8,6 +8,7 @@ import { TextField } from "#components/ui/field.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { RegionControlView } from "#db/console/control-views.ts";
 import { AnswerMessage, AuditLink } from "./answer-toast.tsx";
+import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
 import { boundedWords, lengthText } from "./control-words.ts";
@@ -140,7 +141,7 @@ function RegionFacts({ shown: { view, asOf } }: { shown: Shown<RegionControlView
           "On"
         ) : (
           <>
-            Stopped since <Timestamp iso={view.stopped.at} named plain /> by {view.stopped.by ?? "somebody"}:{" "}
+            Stopped since <Timestamp iso={view.stopped.at} named plain /> by {actorWords(view.stopped.by)}:{" "}
             {view.stopped.reason ?? "no reason stored"}
           </>
         )}

@@ -6,6 +6,7 @@ import { Timestamp } from "#components/ui/timestamp.tsx";
 import { drainTimeMs } from "#domain/drain-time.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import { DEFAULT_RESUME_SHARE } from "./bounds.ts";
+import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
 import { boundedWords } from "./control-words.ts";
@@ -64,7 +65,7 @@ function ResumeFacts({ shown: { view, asOf }, share }: { shown: Shown<PausableVi
           "Not paused"
         ) : (
           <>
-            Paused until <Timestamp iso={view.pause.until} named plain /> by {view.pause.by ?? "somebody"}:{" "}
+            Paused until <Timestamp iso={view.pause.until} named plain /> by {actorWords(view.pause.by)}:{" "}
             {view.pause.reason ?? "no reason stored"}
           </>
         )}

@@ -18,7 +18,8 @@ export function useDrain(region: Region): UseQueryResult<DrainStatus, Error> {
     queryFn: ({ signal }) => fetchJson<DrainStatus>(path, signal),
     staleTime: 0,
     gcTime: 0,
-    refetchInterval: ({ state }) => (state.data?.drained || isForbidden(state.error) ? false : COUNT_EVERY_MS),
+    refetchInterval: ({ state }) =>
+      state.data?.drained || isForbidden(state.error) ? false : COUNT_EVERY_MS,
   });
 }
 

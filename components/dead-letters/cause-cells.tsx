@@ -2,7 +2,9 @@
 import { cx } from "#components/ui/cx.ts";
 import { formatCount, plural } from "#components/ui/format.ts";
 import { StatusText } from "#components/ui/status.tsx";
+import { DEAD_REASON_WORDS } from "#components/ui/words.ts";
 import type { DeadLetterGroupRow } from "#db/console/list-dead-letter-groups.ts";
+import type { DeadLetterRow } from "#db/console/list-dead-letters.ts";
 import { CLASS_WORDS, codeText, GROUP_STATE_WORDS } from "./cause-words.ts";
 
 export function ClassCell({ row }: { row: Pick<DeadLetterGroupRow, "reasonClass"> }) {
@@ -11,7 +13,11 @@ export function ClassCell({ row }: { row: Pick<DeadLetterGroupRow, "reasonClass"
 }
 
 export function CodeCell({ row }: { row: DeadLetterGroupRow }) {
-  return <span className={cx(row.lastStatus === null && "font-mono text-axis")}>{codeText(row)}</span>;
+  return (
+    <span className={cx(row.errorCode !== null && row.lastStatus === null && "font-mono text-axis")}>
+      {codeText(row)}
+    </span>
+  );
 }
 
 export function StateCell({ row }: { row: Pick<DeadLetterGroupRow, "state"> }) {
@@ -46,9 +52,29 @@ export function DestinationCell({ row }: { row: DeadLetterGroupRow }) {
   return (
     <>
       {row.destination.name}
-      <span className="block max-w-48 truncate text-axis text-faint" title={row.destination.host}>
+      <span className="block max-w-36 truncate text-axis text-faint" title={row.destination.host}>
         {row.destination.host}
       </span>
+    </>
+  );
+}
+
+/** The reason of one entry with the icon and the hue of its class. */
+export function ReasonCell({
+  row,
+}: {
+  row: Pick<DeadLetterRow, "reason" | "reasonClass" | "willNotReplay" | "willNotReplayReason">;
+}) {
+  const { tone, icon } = CLASS_WORDS[row.reasonClass];
+  return (
+    <>
+      <StatusText tone={tone} icon={icon} label={DEAD_REASON_WORDS[row.reason]} />
+      {row.willNotReplay ? (
+        <span className="text-faint" title={row.willNotReplayReason ?? undefined}>
+          {" "}
+          (will not be replayed)
+        </span>
+      ) : null}
     </>
   );
 }

@@ -12,14 +12,12 @@ import type { DeadLetterFilters } from "./use-dead-letter-filters.ts";
 
 const COLUMNS: readonly Column[] = [
   { key: "cause", label: "Cause" },
-  { key: "class", label: "Class" },
-  { key: "code", label: "Code", align: "right" },
+  { key: "class", label: "Class and code" },
   { key: "count", label: "Count", align: "right" },
   { key: "trend", label: "Trend 24 h" },
   { key: "status", label: "Status" },
   { key: "destination", label: "Destination" },
-  { key: "tenants", label: "Tenants" },
-  { key: "region", label: "Region" },
+  { key: "tenants", label: "Tenants and region" },
   { key: "first", label: "First seen", align: "right" },
   { key: "last", label: "Last seen", align: "right" },
   { key: "assignee", label: "Assignee" },
@@ -47,9 +45,9 @@ function CauseLine({ row, asOf, list }: { row: DeadLetterGroupRow; asOf: string;
       </HeadCell>
       <Cell>
         <ClassCell row={row} />
-      </Cell>
-      <Cell align="right">
-        <CodeCell row={row} />
+        <span className="block text-muted">
+          <CodeCell row={row} />
+        </span>
       </Cell>
       <Cell align="right">
         <CountCell row={row} />
@@ -65,8 +63,8 @@ function CauseLine({ row, asOf, list }: { row: DeadLetterGroupRow; asOf: string;
       </Cell>
       <Cell>
         <TenantsCell row={row} />
+        <span className="block text-axis text-faint">{list.region.toUpperCase()}</span>
       </Cell>
-      <Cell>{list.region.toUpperCase()}</Cell>
       <Cell align="right">
         <NearTimestamp iso={row.firstSeenAt} asOf={asOf} />
       </Cell>
@@ -87,7 +85,8 @@ export function CauseButton({ row, list }: { row: DeadLetterGroupRow; list: Dead
       onClick={() => list.open(row.id)}
       className="min-h-6 text-left font-medium underline-offset-4 hover:underline max-md:min-h-11"
     >
-      {causeWords(row).title} <span className="font-mono font-normal text-axis text-faint">#{row.tag}</span>
+      {causeWords(row).title}
+      <span className="block font-mono font-normal text-axis text-faint">#{row.tag}</span>
     </button>
   );
 }

@@ -33,6 +33,8 @@ test.each([
   [{ lastStatus: 422, lastOutcome: "rejected" }, "422"],
   [{ lastStatus: null, lastOutcome: "network", errorCode: "ECONNREFUSED" }, "ECONNREFUSED"],
   [{ lastStatus: null, lastOutcome: "timeout", errorCode: null }, "timeout"],
+  [{ lastStatus: null, lastOutcome: "network", errorCode: null }, "network"],
+  [{ lastStatus: null, lastOutcome: "payload_erased", errorCode: "payload_erased" }, "–"],
   [{ lastStatus: null, lastOutcome: null }, "–"],
 ])("the code of %j is %s", (row, text) => {
   expect(codeText(row)).toBe(text);

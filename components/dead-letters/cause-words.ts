@@ -4,7 +4,7 @@
  */
 import { Ban, FileX, type LucideIcon, ServerCrash, Unplug } from "lucide-react";
 import type { Tone } from "#components/ui/status.tsx";
-import { DEAD_REASON_WORDS, outcomeWords } from "#components/ui/words.ts";
+import { DEAD_REASON_WORDS } from "#components/ui/words.ts";
 import type { GroupState } from "#domain/dead-letter-group.ts";
 import type { DeadClass, DeadReason } from "#domain/delivery.ts";
 
@@ -80,6 +80,9 @@ export function causeWords({ reason, lastStatus, lastOutcome }: CauseFacts): Cau
   return { title: DEAD_REASON_WORDS[reason], hint: HINTS[reason] ?? "" };
 }
 
+/** Ends without a status that are worth a word; the others only repeat the reason. */
+const OUTCOME_CODES: Readonly<Record<string, string>> = { timeout: "timeout", network: "network" };
+
 /** "422", "ECONNREFUSED", "timeout": the shortest that tells how it ended. */
 export function codeText(row: {
   readonly lastStatus: number | null;
@@ -87,12 +90,8 @@ export function codeText(row: {
   readonly errorCode?: string | null;
 }): string {
   if (row.lastStatus !== null) return String(row.lastStatus);
-  return (
-    row.errorCode ??
-    (row.lastOutcome === null
-      ? "–"
-      : (outcomeWords(row.lastOutcome).label.toLowerCase().split(",", 1)[0] ?? "–"))
-  );
+  const code = OUTCOME_CODES[row.lastOutcome ?? ""];
+  return code === undefined ? "\u2013" : (row.errorCode ?? code);
 }
 
 export interface ClassWords {

@@ -59,10 +59,7 @@ function ClassTile({ reasonClass, total, more, pressed, onPress }: ClassTileProp
       )}
     >
       <span className="flex items-center gap-1.5 text-table">
-        <Icon
-          aria-hidden="true"
-          className={cx("size-3.5 shrink-0", some ? toneText(tone) : "text-faint")}
-        />
+        <Icon aria-hidden="true" className={cx("size-3.5 shrink-0", some ? toneText(tone) : "text-faint")} />
         <span className="font-medium">{label}</span>
         <span className="truncate text-faint max-sm:hidden">{means}</span>
       </span>

@@ -6,11 +6,10 @@ import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { NearTimestamp } from "#components/ui/timestamp.tsx";
-import { DEAD_REASON_WORDS } from "#components/ui/words.ts";
 import type { DeadLetterRow } from "#db/console/list-dead-letters.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
-import { ClassCell } from "./cause-cells.tsx";
+import { ReasonCell } from "./cause-cells.tsx";
 import { codeText } from "./cause-words.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -19,7 +18,6 @@ const COLUMNS: readonly Column[] = [
   { key: "region", label: "Region" },
   { key: "destination", label: "Destination" },
   { key: "reason", label: "Reason" },
-  { key: "class", label: "Class" },
   { key: "code", label: "Code", align: "right" },
   { key: "attempts", label: "Attempts", align: "right" },
   { key: "died", label: "Died at", align: "right" },
@@ -73,16 +71,7 @@ function DeadLetterLine({ row, asOf, region }: { row: DeadLetterRow; asOf: strin
         <span title={row.destination.host}>{row.destination.name}</span>
       </Cell>
       <Cell>
-        {DEAD_REASON_WORDS[row.reason]}
-        {row.willNotReplay ? (
-          <span className="text-faint" title={row.willNotReplayReason ?? undefined}>
-            {" "}
-            (will not be replayed)
-          </span>
-        ) : null}
-      </Cell>
-      <Cell>
-        <ClassCell row={row} />
+        <ReasonCell row={row} />
       </Cell>
       <Cell align="right">{codeText(row)}</Cell>
       <Cell align="right">{row.attempts}</Cell>
@@ -99,8 +88,14 @@ function DeadLetterLine({ row, asOf, region }: { row: DeadLetterRow; asOf: strin
 }
 
 /** Retention keeps the payload of a dead letter for as long as it is one. */
-function PayloadCell({ row, asOf }: { row: DeadLetterRow; asOf: string }) {
-  if (row.payload === "kept") return <span className="text-muted">kept while it is here</span>;
+export function PayloadCell({ row, asOf }: { row: DeadLetterRow; asOf: string }) {
+  if (row.payload === "kept") {
+    return (
+      <span className="text-muted" title="It is kept for as long as this is a dead letter">
+        no end date
+      </span>
+    );
+  }
   if (row.payload === "missing") return "not there";
   return (
     <>

@@ -9,10 +9,12 @@ import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { ExportLinks } from "#components/ui/export-links.tsx";
 import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
+import { useNarrow } from "#components/ui/use-narrow.ts";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { DeadLetterPage, DeadLetterRow } from "#db/console/list-dead-letters.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
-import { DeadLettersTable } from "./dead-letters-table.tsx";
+import { DeadLettersTable, type DeadLettersTableProps } from "./dead-letters-table.tsx";
+import { EntryCards } from "./entry-cards.tsx";
 import { NoDeadLetters, RegionSilent } from "./notices.tsx";
 import type { DeadLetterFilters } from "./use-dead-letter-filters.ts";
 
@@ -43,7 +45,7 @@ export function EntryList({ list }: { list: DeadLetterFilters }) {
           onFirst={list.filters.cursor ? () => list.page(null) : null}
         >
           {standIn(query.error, query.data, list, () => void query.refetch()) ?? (
-            <DeadLettersTable
+            <Entries
               caption="Dead letters, latest first"
               region={list.region}
               rows={page ? rows : null}
@@ -59,6 +61,10 @@ export function EntryList({ list }: { list: DeadLetterFilters }) {
       </div>
     </div>
   );
+}
+
+function Entries(props: DeadLettersTableProps) {
+  return useNarrow() ? <EntryCards {...props} /> : <DeadLettersTable {...props} />;
 }
 
 function ListNote({ asOf }: { asOf: string }) {

@@ -17,6 +17,9 @@ type Open = TriageVerb | "will-not-replay" | null;
 
 export function GroupActions({ region, view, asOf }: GroupActionsProps) {
   const [open, setOpen] = useState<Open>(null);
+  // The version after one's own change is known before the panel has been read again.
+  const [own, setOwn] = useState(0);
+  const version = Math.max(own, view.version);
   const close = () => setOpen(null);
   const { dead_letter_triage: triage, will_not_replay: mark } = view.permit;
   const refused = triage?.allowed ? null : (triage?.reason ?? "You may not change causes here.");
@@ -42,9 +45,17 @@ export function GroupActions({ region, view, asOf }: GroupActionsProps) {
         <p className="text-muted text-table">None of its entries is left to be replayed.</p>
       ) : null}
       {open === null ? null : open === "will-not-replay" ? (
-        <MarkDialog region={region} view={view} asOf={asOf} onClose={close} />
+        <MarkDialog region={region} view={view} version={version} asOf={asOf} onClose={close} />
       ) : (
-        <TriageDialog key={open} verb={open} region={region} view={view} onClose={close} />
+        <TriageDialog
+          key={open}
+          verb={open}
+          region={region}
+          view={view}
+          version={version}
+          onChanged={(next) => setOwn(next)}
+          onClose={close}
+        />
       )}
     </div>
   );

@@ -8,16 +8,17 @@ import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { formatCount } from "#components/ui/format.ts";
 import { Notice } from "#components/ui/notice.tsx";
 import { relativeTo } from "#components/ui/relative.ts";
+import { ShortId } from "#components/ui/short-id.tsx";
 import { SidePanel } from "#components/ui/side-panel.tsx";
 import { Skeleton } from "#components/ui/skeleton.tsx";
 import { StatusBadge } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
-import { Timestamp } from "#components/ui/timestamp.tsx";
+import { NearTimestamp, Timestamp } from "#components/ui/timestamp.tsx";
 import type { DeadLetterGroupView } from "#db/console/read-dead-letter-group.ts";
 import type { Region } from "#domain/region.ts";
 import { ClassCell, CodeCell, CountCell } from "./cause-cells.tsx";
 import { causeWords, GROUP_STATE_WORDS } from "./cause-words.ts";
-import { DeadLettersTable } from "./dead-letters-table.tsx";
+import { PayloadCell } from "./dead-letters-table.tsx";
 import { GroupActions } from "./group-actions.tsx";
 import { TrendBars, trendSentence } from "./trend-bars.tsx";
 import type { DeadLetterFilters } from "./use-dead-letter-filters.ts";
@@ -92,13 +93,7 @@ function Cause({ view, asOf, region, list }: CauseProps) {
         title={`Newest ${view.samples.length} of ${formatCount(view.count)}${view.more ? "+" : ""} entries`}
         action={<Button onClick={() => list.show("entries", view.id)}>Show its entries</Button>}
       >
-        <DeadLettersTable
-          caption="Newest entries of the cause"
-          region={region}
-          rows={view.samples}
-          asOf={asOf}
-          busy={false}
-        />
+        <Samples view={view} asOf={asOf} />
       </Section>
       <Section title="What was done">
         <History view={view} region={region} />
@@ -163,6 +158,38 @@ function Note({ view }: { view: DeadLetterGroupView }) {
   }
   if (view.note === null) return <p className="text-faint text-table">No note yet.</p>;
   return <p className="whitespace-pre-wrap break-words text-table">{view.note}</p>;
+}
+
+const SAMPLE_COLUMNS: readonly Column[] = [
+  { key: "id", label: "Delivery" },
+  { key: "tenant", label: "Tenant" },
+  { key: "attempts", label: "Attempts", align: "right" },
+  { key: "died", label: "Died at", align: "right" },
+  { key: "payload", label: "Payload until" },
+  { key: "replays", label: "Replays", align: "right" },
+];
+
+function Samples({ view, asOf }: { view: DeadLetterGroupView; asOf: string }) {
+  return (
+    <Table caption="Newest entries of the cause" columns={SAMPLE_COLUMNS}>
+      {view.samples.map((row) => (
+        <Row key={row.id}>
+          <HeadCell>
+            <Link href={`/deliveries/${row.id}`} prefetch={false} className={LINK}>
+              <ShortId id={row.id} />
+            </Link>
+          </HeadCell>
+          <Cell>{row.tenant.name}</Cell>
+          <Cell align="right">{row.attempts}</Cell>
+          <Cell align="right">
+            <NearTimestamp iso={row.diedAt} asOf={asOf} />
+          </Cell>
+          <Cell>{row.willNotReplay ? "will not be replayed" : <PayloadCell row={row} asOf={asOf} />}</Cell>
+          <Cell align="right">{row.replays}</Cell>
+        </Row>
+      ))}
+    </Table>
+  );
 }
 
 const SHARE_COLUMNS: readonly Column[] = [

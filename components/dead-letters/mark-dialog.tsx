@@ -30,16 +30,17 @@ const MAX_STEPS = 100;
 export interface MarkDialogProps {
   region: Region;
   view: DeadLetterGroupView;
+  version: number;
   /** The time of the count, UTC. */
   asOf: string;
   onClose: () => void;
 }
 
-export function MarkDialog({ region, view, asOf, onClose }: MarkDialogProps) {
+export function MarkDialog({ region, view, version, asOf, onClose }: MarkDialogProps) {
   const formId = useId();
   // What the person saw when the dialog opened is what is done, however the panel goes on behind it.
   const [seen] = useState({
-    version: view.version,
+    version,
     until: asOf,
     count: view.count - view.willNotReplay,
     more: view.more,

@@ -52,10 +52,14 @@ export interface TriageDialogProps {
   verb: TriageVerb;
   region: Region;
   view: DeadLetterGroupView;
+  /** What the change is based on. */
+  version: number;
+  /** Hears of the version after the change. */
+  onChanged: (version: number) => void;
   onClose: () => void;
 }
 
-export function TriageDialog({ verb, region, view, onClose }: TriageDialogProps) {
+export function TriageDialog({ verb, region, view, version, onChanged, onClose }: TriageDialogProps) {
   const formId = useId();
   const toast = useToast();
   const { phase, send, clear } = useCommand<CommandAnswer>();
@@ -76,10 +80,11 @@ export function TriageDialog({ verb, region, view, onClose }: TriageDialogProps)
       ...(verb === "assign" ? { assignee: value.trim() || null } : {}),
       ...(verb === "note" ? { note: value.trim() || null } : {}),
     };
-    send(`${groupPath(view.id, verb)}?region=${region}`, { body, version: view.version }, (answer) => {
+    send(`${groupPath(view.id, verb)}?region=${region}`, { body, version }, (answer) => {
       toast(
         <AuditToast message={`${words.done}.`} region={region} target={view.id} auditId={answer.auditId} />,
       );
+      onChanged(answer.version ?? version);
       onClose();
     });
   }

@@ -9,7 +9,7 @@ import { Button } from "#components/ui/button.tsx";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { ExportLinks } from "#components/ui/export-links.tsx";
-import { ListPanel } from "#components/ui/list-panel.tsx";
+import { ListPanel, type ListPanelProps } from "#components/ui/list-panel.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useNarrow } from "#components/ui/use-narrow.ts";
@@ -31,21 +31,21 @@ const keyOf = (row: DeliveryRow) => row.id;
 export function DeliveriesPage({ traceUrl }: { traceUrl: string | null }) {
   const list = useDeliveryFilters();
   const query = useDeliveries(list.filters);
-  const stale = useBehind();
   const page = query.data?.status === "ok" ? query.data : null;
   const { panel, selection, settled } = useRows(list, page?.data.rows ?? NO_ROWS, query.isPlaceholderData);
   const { rows, added, release, hold } = settled;
   const next = page?.data.next ?? null;
+  // Pages and new rows are the list panel's keys.
+  useListKeys({ onEscape: selection.clear, rows: panel });
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <DeliveryFilterBar {...list} />
       <DroppedChips known={DELIVERY_PARAMETERS} />
       {page?.data.window.byDefault ? <DefaultWindow window={page.data.window} asOf={page.asOf} /> : null}
       <div ref={panel} {...hold}>
-        <ListPanel
+        <LivePanel
           title={`Deliveries in ${list.region.toUpperCase()}`}
           note={page ? <ListNote page={page.data} asOf={page.asOf} /> : undefined}
-          stale={stale}
           added={query.isPlaceholderData ? 0 : added}
           onShowAdded={release}
           onNext={next === null ? null : () => list.page(next)}
@@ -66,11 +66,16 @@ export function DeliveriesPage({ traceUrl }: { traceUrl: string | null }) {
             Export this list
             <ExportLinks path={exportPath(list.filters)} what="deliveries" />
           </div>
-        </ListPanel>
+        </LivePanel>
       </div>
       <DeliveryPanel id={list.panel} onClose={() => list.openPanel(null)} traceUrl={traceUrl} />
     </div>
   );
+}
+
+/** Looks at the freshness by itself: the age of a stale answer changes each second, and the rows need not be drawn for it. */
+function LivePanel(props: Omit<ListPanelProps, "stale">) {
+  return <ListPanel {...props} stale={useBehind()} />;
 }
 
 /** Rows that stay where they are while one is pointed at, ticked or open, and the ticks themselves. */
@@ -80,7 +85,6 @@ function useRows(list: DeliveryFilters, latest: readonly DeliveryRow[], isPlaceh
   const selection = useSelection(scope);
   const pinned = selection.ids.size > 0 || list.panel !== null;
   const settled = useSettledRows(latest, keyOf, isPlaceholder ? "before" : scope, pinned);
-  useListKeys({ onEscape: selection.clear, rows: panel });
   return { panel, selection, settled };
 }
 

@@ -88,8 +88,14 @@ function RequestTab({ delivery, attempt }: TabProps) {
         {headers.map(({ name, value, note }) => (
           <Row key={name}>
             <HeadCell className="font-mono">{name}</HeadCell>
-            <Cell className={value === null ? "text-muted" : "whitespace-normal break-all font-mono"}>
-              {value ?? note}
+            <Cell>
+              <span
+                className={
+                  value === null ? "whitespace-normal text-muted" : "whitespace-normal break-all font-mono"
+                }
+              >
+                {value ?? note}
+              </span>
             </Cell>
           </Row>
         ))}

@@ -35,15 +35,15 @@ const COLUMNS: readonly Column[] = [
 export function AttemptsPanel({ region, destinationId }: { region: Region; destinationId: string }) {
   const query = useDestinationAttempts(region, destinationId);
   const stale = useBehind();
-  const page = query.data?.status === "ok" ? query.data : null;
+  const data = query.isPlaceholderData ? undefined : query.data;
+  const page = data?.status === "ok" ? data : null;
   const settled = useSettledRows(page?.data.attempts ?? NO_ROWS, keyOf, destinationId);
-  if (page === null && (query.error !== null || query.data !== undefined)) {
-    const { error, data } = query;
+  if (page === null && (query.error !== null || data !== undefined)) {
     return (
       <Missing
         what="destination"
         region={region}
-        error={error}
+        error={query.error}
         answer={data}
         onRetry={() => void query.refetch()}
       />

@@ -2,9 +2,9 @@
 /** Is this destination in trouble, and why: its health now, the evidence of what holds it, and how it went over a range. */
 import { DestinationCharts } from "#components/charts/destination-charts.tsx";
 import { HELD_WORDS } from "#components/overview/held-words.ts";
+import { useRange } from "#components/shell/time-range.tsx";
 import { Age, ageTone, BoundedFigure, Fact, Facts } from "#components/tenants/figures.tsx";
 import type { DetailView } from "#components/tenants/use-detail.ts";
-import { useRange } from "#components/shell/time-range.tsx";
 import { formatCount } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { relativeTo } from "#components/ui/relative.ts";
@@ -38,7 +38,7 @@ export function DestinationOverview({ answer, asOf, stale, view }: DestinationOv
         stale={stale}
       >
         <Facts>
-          <Fact label="Address" note="path and query are never shown">
+          <Fact wide label="Address" note="path and query are never shown">
             <code className="break-all font-mono text-table">{destination.maskedUrl}</code>
           </Fact>
           <HealthFacts destination={destination} asOf={asOf} />

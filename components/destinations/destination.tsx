@@ -32,7 +32,9 @@ const TAB_LABELS: Readonly<Record<DestinationTab, string>> = {
 export function DestinationPage({ id }: { id: string }) {
   const view = useDetail(TABS);
   const query = useDestination(view.region, id);
-  const answer = query.data?.status === "ok" && query.data.region === view.region ? query.data : null;
+  // What the page before showed is another row's.
+  const data = query.isPlaceholderData ? undefined : query.data;
+  const answer = data?.status === "ok" ? data : null;
   const destination = answer?.data.destination ?? null;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -59,7 +61,7 @@ export function DestinationPage({ id }: { id: string }) {
           what="destination"
           region={view.region}
           error={query.error}
-          answer={query.data}
+          answer={data}
           onRetry={() => void query.refetch()}
         />
       ) : (
@@ -130,6 +132,7 @@ function Found({ answer, asOf, view }: FoundProps) {
           <ConfigurationPanel destination={destination} asOf={asOf} stale={stale} />
           <History
             title="Test events"
+            empty="No test event was sent yet"
             region={region}
             filters={{ target: id, action: "destination.test_event" }}
           />

@@ -15,7 +15,8 @@ import type { SafeLimit } from "#domain/safe-limit.ts";
 export function LimitsPanel({ region, destinationId }: { region: Region; destinationId: string }) {
   const query = useDestinationControl(region, destinationId);
   const stale = useBehind();
-  const answer = query.data?.status === "ok" ? query.data : null;
+  const data = query.isPlaceholderData ? undefined : query.data;
+  const answer = data?.status === "ok" ? data : null;
   return (
     <Panel
       title="Limits now"
@@ -33,7 +34,7 @@ export function LimitsPanel({ region, destinationId }: { region: Region; destina
           what="destination"
           region={region}
           error={query.error}
-          answer={query.data}
+          answer={data}
           onRetry={() => void query.refetch()}
         />
       ) : (

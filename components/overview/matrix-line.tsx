@@ -4,16 +4,19 @@ import { Gauge, PauseCircle, SlidersHorizontal, TimerReset, Unplug } from "lucid
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import type { ReactNode } from "react";
-import { formatCount } from "#components/ui/format.ts";
+import { formatClock, formatCount } from "#components/ui/format.ts";
 import { Menu } from "#components/ui/menu.tsx";
 import { StatusText, type Tone } from "#components/ui/status.tsx";
 import { Cell, HeadCell, Row } from "#components/ui/table.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
+import { useZone } from "#components/ui/zone.tsx";
 import type { Overview } from "#db/console/read-overview.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import { HELD_WORDS } from "./held-words.ts";
 import type { Line } from "./matrix-lines.ts";
 import { bounded, capital, formatShare, toneOf } from "./overview-words.ts";
+
+const HOUR_AND_MINUTE = "14:03".length;
 
 export interface MatrixLineProps {
   line: Line;
@@ -192,7 +195,10 @@ function Dead({ line, overview }: MatrixLineProps) {
       >
         {bounded(count, overview.tenantDeadLimit)}
       </Link>
-      <span className="text-muted">, oldest </span>
+      <span className="text-muted">
+        <span aria-hidden="true"> · </span>
+        <span className="sr-only">, oldest </span>
+      </span>
       <Age ms={oldestMs} tone={toneOf(oldestMs, overview.deadLetterWarnMs, Number.POSITIVE_INFINITY)} />
     </>
   );
@@ -222,13 +228,15 @@ interface UntilProps {
   until: string | null;
 }
 
+/** To the minute: the tenant's page has the exact moment. */
 function Until({ tone, icon, label, until }: UntilProps) {
+  const zone = useZone();
   return (
     <span className="inline-flex items-center gap-1">
       <StatusText tone={tone} icon={icon} label={label} />
       {until === null ? null : (
         <span className="text-muted">
-          until <Timestamp iso={until} form="clock" plain />
+          until <time dateTime={until}>{formatClock(until, zone).slice(0, HOUR_AND_MINUTE)}</time>
         </span>
       )}
     </span>

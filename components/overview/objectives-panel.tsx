@@ -2,7 +2,7 @@
  * The two objectives, side by side and never blended: how many new deliveries were tried within their class's time, and how
  * far delayed attempts are behind their due time.
  */
-import { formatCount, plural } from "#components/ui/format.ts";
+import { formatCount } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { Skeleton } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
@@ -61,9 +61,11 @@ function RegionObjectives({ region, data, overview }: RegionObjectivesProps) {
     <Table caption={`Objectives of region ${region}`} columns={COLUMNS}>
       {data.triedShares.map((row) => (
         <Row key={row.serviceClass}>
-          <HeadCell>
-            <span className="text-muted">{region}</span> New {row.serviceClass} deliveries tried within{" "}
-            {targetText(row.targetMs)}, 15 m
+          <HeadCell className="w-full py-1.5">
+            <span className="block whitespace-normal">
+              <span className="text-muted">{region}</span> New {row.serviceClass} deliveries tried within{" "}
+              {targetText(row.targetMs)}, 15 m
+            </span>
           </HeadCell>
           <Cell align="right">{formatShare(overview.triedShareTarget)}</Cell>
           <Cell align="right">
@@ -75,13 +77,15 @@ function RegionObjectives({ region, data, overview }: RegionObjectivesProps) {
           </Cell>
           <Cell align="right" className="text-muted">
             {formatCount(row.tried)}
-            {row.waitingLate > 0 ? ` and ${bounded(row.waitingLate, overview.countLimit)} still waiting` : ""}
+            {row.waitingLate > 0 ? ` + ${bounded(row.waitingLate, overview.countLimit)} waiting` : ""}
           </Cell>
         </Row>
       ))}
       <Row>
-        <HeadCell>
-          <span className="text-muted">{region}</span> Delayed attempts behind their due time, oldest
+        <HeadCell className="w-full py-1.5">
+          <span className="block whitespace-normal">
+            <span className="text-muted">{region}</span> Delayed attempts behind their due time, oldest
+          </span>
         </HeadCell>
         <Cell align="right">{targetText(overview.delayedLagTargetMs)}</Cell>
         <Cell align="right">
@@ -92,7 +96,7 @@ function RegionObjectives({ region, data, overview }: RegionObjectivesProps) {
           )}
         </Cell>
         <Cell align="right" className="text-muted">
-          {plural(delayedLag.count, "delivery", "deliveries")}
+          {formatCount(delayedLag.count)}
         </Cell>
       </Row>
     </Table>

@@ -38,18 +38,22 @@ function AgeTiles({ region, data, overview }: TilesProps) {
   return (
     <>
       <Tile
-        label="First attempt, oldest"
+        label="First attempt"
         value={formatAge(oldestMs)}
-        note={oldestMs === 0 ? "nothing waits" : `${serviceClass}, target ${targetText(targetMs)}`}
+        note={oldestMs === 0 ? "nothing waits" : `oldest ${serviceClass}, target ${targetText(targetMs)}`}
         tone={toneOf(oldestMs, warnOf(serviceClass), targetMs)}
         href={rowsOf(region, "ready")}
         trend={data.trends.oldestMs}
         testId="first-attempt"
       />
       <Tile
-        label="First attempt p95, 5 m"
+        label="First attempt p95"
         value={formatAge(p95?.ms)}
-        note={p95 === null ? "nothing was tried" : `${p95.serviceClass}, target ${targetText(p95.targetMs)}`}
+        note={
+          p95 === null
+            ? "5 m, nothing was tried"
+            : `5 m, ${p95.serviceClass}, target ${targetText(p95.targetMs)}`
+        }
         tone={p95 === null ? "neutral" : toneOf(p95.ms, warnOf(p95.serviceClass), p95.targetMs)}
         href={rowsOf(region, "ready")}
         trend={data.trends.firstAttemptP95Ms}
@@ -65,9 +69,9 @@ function QueueTiles({ region, data, overview }: TilesProps) {
   return (
     <>
       <Tile
-        label="Due, unclaimed, oldest"
+        label="Due, unclaimed"
         value={formatAge(due.oldestMs)}
-        note={due.count === 0 ? "nothing waits" : `page at ${targetText(pageMs)}`}
+        note={due.count === 0 ? "nothing waits" : `oldest, page at ${targetText(pageMs)}`}
         tone={toneOf(due.oldestMs, warnMs, pageMs)}
         href={rowsOf(region, "delayed")}
         trend={trends.dueMs}
@@ -113,18 +117,18 @@ function HealthTiles({ region, data, overview }: TilesProps) {
         testId="in-flight"
       />
       <Tile
-        label="429 share, 5 m"
+        label="429 share"
         value={formatShare(recent.rateLimitedShare)}
-        note={recent.requests === 0 ? "no request" : `of ${plural(recent.requests, "request")}`}
+        note={recent.requests === 0 ? "5 m, no request" : `5 m, ${plural(recent.requests, "request")}`}
         tone={toneOf(recent.rateLimitedShare, warn, act)}
         href={rowsOf(region, "delayed")}
         trend={trends.rateLimitedShare}
         testId="rate-limited"
       />
       <Tile
-        label="Expired leases, 15 m"
+        label="Expired leases"
         value={formatCount(recent.expiredLeases)}
-        note={recent.expiredLeases === 0 ? "no worker was lost" : "a worker was lost"}
+        note={recent.expiredLeases === 0 ? "15 m, no worker was lost" : "15 m, a worker was lost"}
         tone={recent.expiredLeases > 0 ? "warn" : "neutral"}
         href={`/regions?region=${region}`}
         trend={trends.expiredLeases}

@@ -22,7 +22,7 @@ export interface TileProps {
 export function Tile({ label, value, note, tone = "neutral", href, trend, testId }: TileProps) {
   const marked = tone !== "neutral";
   return (
-    <div data-testid={testId} className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
+    <div data-testid={testId} className="flex min-w-0 flex-col gap-0.5 bg-surface px-3 py-3 sm:px-4">
       <dt className="truncate text-faint text-table">{label}</dt>
       <dd className="flex min-w-0 flex-1 flex-col">
         <span

@@ -36,7 +36,7 @@ export function Banners() {
   const freshness = useFreshness();
   const skewMs = useClockSkewMs();
   const held = controls.data === undefined ? [] : bannerLines(controls.data);
-  useReminders(held);
+  useReminders(held, controls.data !== undefined);
   const lines: Line[] = [
     ...freshnessLine(freshness),
     ...held.map((line) => ({ ...line, icon: ICONS[line.tone] })),
@@ -115,12 +115,12 @@ function MoreWords({ wide, narrow }: { wide: number; narrow: number }) {
 }
 
 /** Reads a line aloud when it comes, and again when its step changes. At first only the gravest: the page has just been opened. */
-function useReminders(lines: readonly BannerLine[]): void {
+function useReminders(lines: readonly BannerLine[], known: boolean): void {
   const announce = useAnnounce();
   const said = useRef<ReadonlyMap<string, string> | null>(null);
   useEffect(() => {
     const before = said.current;
-    if (before === null && lines.length === 0) return;
+    if (!known) return;
     for (const { key, step, text, tone } of lines) {
       const isNew = before === null ? tone === "danger" : before.get(key) !== step;
       if (isNew) announce(key, text);

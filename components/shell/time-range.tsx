@@ -3,6 +3,7 @@
 import { usePathname } from "next/navigation";
 import { parseAsStringLiteral, useQueryState } from "nuqs";
 import { Segmented } from "#components/ui/segmented.tsx";
+import { Select } from "#components/ui/select.tsx";
 import { SERIES_RANGE_NAMES, type SeriesRange } from "#domain/series.ts";
 
 const DEFAULT_RANGE: SeriesRange = "15m";
@@ -30,5 +31,19 @@ export function TimeRange() {
   const pathname = usePathname();
   const [range, setRange] = useRange();
   if (!hasRange(pathname)) return null;
-  return <Segmented label="Time range" value={range} options={OPTIONS} onChange={setRange} />;
+  return (
+    <>
+      <span className="contents max-md:hidden">
+        <Segmented label="Time range" value={range} options={OPTIONS} onChange={setRange} />
+      </span>
+      {/* On a phone the bars must not cover the page: one short field in place of five. */}
+      <Select
+        label="Time range"
+        className="md:hidden"
+        value={range}
+        options={OPTIONS}
+        onChange={(value) => setRange(SERIES_RANGE_NAMES.find((known) => known === value) ?? DEFAULT_RANGE)}
+      />
+    </>
+  );
 }

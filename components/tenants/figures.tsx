@@ -43,10 +43,18 @@ export function Nothing({ label }: { label: string }) {
   );
 }
 
+interface FactProps {
+  label: string;
+  children: ReactNode;
+  note?: ReactNode;
+  /** Takes two places where there is room. */
+  wide?: boolean;
+}
+
 /** A name and its value; stands in a `dl`. */
-export function Fact({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) {
+export function Fact({ label, children, note, wide = false }: FactProps) {
   return (
-    <div className="min-w-0">
+    <div className={wide ? "min-w-0 col-span-2" : "min-w-0"}>
       <dt className="text-faint text-table">{label}</dt>
       <dd className="min-w-0 break-words">{children}</dd>
       {note ? <dd className="min-w-0 break-words text-muted text-table">{note}</dd> : null}
@@ -56,5 +64,9 @@ export function Fact({ label, children, note }: { label: string; children: React
 
 /** Facts side by side, as many as fit. */
 export function Facts({ children }: { children: ReactNode }) {
-  return <dl className="grid grid-cols-[repeat(auto-fill,minmax(11rem,1fr))] gap-x-6 gap-y-3">{children}</dl>;
+  return (
+    <dl className="grid grid-cols-[repeat(auto-fill,minmax(8.5rem,1fr))] gap-x-6 sm:grid-cols-[repeat(auto-fill,minmax(11rem,1fr))] gap-y-3">
+      {children}
+    </dl>
+  );
 }

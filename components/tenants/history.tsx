@@ -37,9 +37,11 @@ export interface HistoryProps {
   region: Region;
   /** `target`, `tenant`, `action`: as the audit takes them. */
   filters: Filters;
+  /** When there is nothing; default for changes. */
+  empty?: string;
 }
 
-export function History({ title, region, filters }: HistoryProps) {
+export function History({ title, region, filters, empty = "Nothing was changed yet" }: HistoryProps) {
   const [cursor, setCursor] = useState<string | null>(null);
   const stale = useBehind();
   const query = useAudit({ region, limit: ROWS, ...filters, cursor });
@@ -62,7 +64,7 @@ export function History({ title, region, filters }: HistoryProps) {
           {query.data.detail}
         </Notice>
       ) : page?.data.rows.length === 0 ? (
-        <Notice kind="empty" title="Nothing was done yet" compact>
+        <Notice kind="empty" title={empty} compact>
           Every change and every refused one is listed here, with its reason.
         </Notice>
       ) : (

@@ -14,7 +14,8 @@ import { PauseFact, ServiceFacts } from "./steered-facts.tsx";
 export function TenantControlPanel({ region, tenantId }: { region: Region; tenantId: string }) {
   const query = useTenantControl(region, tenantId);
   const stale = useBehind();
-  const answer = query.data?.status === "ok" ? query.data : null;
+  const data = query.isPlaceholderData ? undefined : query.data;
+  const answer = data?.status === "ok" ? data : null;
   return (
     <Panel title="Controls now" stale={stale} note={answer ? <AsOf iso={answer.asOf} /> : undefined}>
       {answer === null ? (
@@ -22,7 +23,7 @@ export function TenantControlPanel({ region, tenantId }: { region: Region; tenan
           what="tenant"
           region={region}
           error={query.error}
-          answer={query.data}
+          answer={data}
           onRetry={() => void query.refetch()}
         />
       ) : (

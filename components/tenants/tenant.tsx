@@ -24,7 +24,9 @@ const PARAMETERS = detailParameters(TABS);
 export function TenantPage({ id }: { id: string }) {
   const view = useDetail(TABS);
   const query = useTenant(view.region, id);
-  const answer = query.data?.status === "ok" && query.data.region === view.region ? query.data : null;
+  // What the page before showed is another row's.
+  const data = query.isPlaceholderData ? undefined : query.data;
+  const answer = data?.status === "ok" ? data : null;
   const tenant = answer?.data.tenant ?? null;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -47,7 +49,7 @@ export function TenantPage({ id }: { id: string }) {
           what="tenant"
           region={view.region}
           error={query.error}
-          answer={query.data}
+          answer={data}
           onRetry={() => void query.refetch()}
         />
       ) : (

@@ -36,43 +36,46 @@ export interface CauseCounts {
   readonly destination: DestinationName;
 }
 
-interface CountRow extends NameRow {
+/** Entries of a cause by whose they are and in which hour before now they died; older than a day is one more hour. */
+interface ShareRow {
   fingerprint: string;
+  tenant_id: string;
+  destination_id: string;
+  hour: number;
   n: number;
   marked: number;
-  tenants: number;
-  destinations: number;
+}
+
+interface FactRow extends NameRow {
+  fingerprint: string;
   first_seen: Date;
-  trend: { hour: number; n: number }[] | null;
   error_code: string | null;
 }
 
-/** $1 fingerprints; $2 to $5 id, death, tenant and destination of their newest entries; $6 the scope; $7 limit; $8 now. */
-const COUNTS = `
-  SELECT d.fingerprint, k.n, k.marked, k.tenants, k.destinations, f.died_at AS first_seen, h.trend, e.error_code,
+/** $1 fingerprints, $2 the scope, $3 the most entries of each, $4 now. One pass over the index of causes, and no sort. */
+const SHARES = `
+  SELECT c.fingerprint, r.tenant_id, r.destination_id, r.hour, count(*)::integer AS n, count(r.will_not_replay_at)::integer AS marked
+    FROM unnest($1::text[]) AS c (fingerprint)
+   CROSS JOIN LATERAL (
+     SELECT l.tenant_id, l.destination_id, l.will_not_replay_at,
+            least(${TREND_HOURS}, floor(date_part('epoch', $4::timestamptz - l.died_at) / 3600))::integer AS hour
+       FROM sluice.dead_letter l
+      WHERE l.fingerprint = c.fingerprint AND ($2::uuid[] IS NULL OR l.tenant_id = ANY ($2))
+      ORDER BY l.died_at DESC, l.id LIMIT $3::integer) r
+   GROUP BY 1, 2, 3, 4`;
+
+/** $1 fingerprints; $2 to $5 id, death, tenant and destination of their newest entries; $6 the scope. */
+const FACTS = `
+  SELECT d.fingerprint, f.died_at AS first_seen, e.error_code,
          d.tenant_id, t.slug AS tenant_slug, t.name AS tenant_name,
          d.destination_id, x.name AS destination_name, x.url AS destination_url
     FROM unnest($1::text[], $2::uuid[], $3::timestamptz[], $4::uuid[], $5::uuid[]) AS d (fingerprint, id, died_at, tenant_id, destination_id)
     LEFT JOIN sluice.tenant t ON t.id = d.tenant_id
     LEFT JOIN sluice.destination x ON x.id = d.destination_id
    CROSS JOIN LATERAL (
-     SELECT count(*)::integer AS n, count(r.will_not_replay_at)::integer AS marked,
-            count(DISTINCT r.tenant_id)::integer AS tenants, count(DISTINCT r.destination_id)::integer AS destinations
-       FROM (SELECT l.tenant_id, l.destination_id, l.will_not_replay_at FROM sluice.dead_letter l
-              WHERE l.fingerprint = d.fingerprint AND ($6::uuid[] IS NULL OR l.tenant_id = ANY ($6))
-              ORDER BY l.died_at DESC, l.id LIMIT $7::integer) r) k
-   CROSS JOIN LATERAL (
      SELECT l.died_at FROM sluice.dead_letter l
       WHERE l.fingerprint = d.fingerprint AND ($6::uuid[] IS NULL OR l.tenant_id = ANY ($6))
       ORDER BY l.died_at LIMIT 1) f
-   CROSS JOIN LATERAL (
-     SELECT json_agg(json_build_object('hour', b.hour, 'n', b.n)) AS trend
-       FROM (SELECT floor(extract(epoch FROM $8::timestamptz - r.died_at) / 3600)::integer AS hour, count(*)::integer AS n
-               FROM (SELECT l.died_at FROM sluice.dead_letter l
-                      WHERE l.fingerprint = d.fingerprint AND l.died_at > $8::timestamptz - interval '${TREND_HOURS} hours'
-                        AND ($6::uuid[] IS NULL OR l.tenant_id = ANY ($6))
-                      ORDER BY l.died_at DESC LIMIT $7::integer) r
-              GROUP BY 1) b) h
     -- The attempt that it died by: attempts are partitioned by their start, so the moment bounds where to look.
     LEFT JOIN LATERAL (
       SELECT a.error_code FROM sluice.attempt a
@@ -89,28 +92,35 @@ export async function countCauses(
   limit: number,
 ): Promise<Map<string, CauseCounts>> {
   if (causes.length === 0) return new Map();
-  const rows = await sql<CountRow>(COUNTS, [
-    causes.map((cause) => cause.fingerprint),
+  const fingerprints = causes.map((cause) => cause.fingerprint);
+  const shares = Map.groupBy(
+    await sql<ShareRow>(SHARES, [fingerprints, scope, limit + 1, asOf]),
+    ({ fingerprint }) => fingerprint,
+  );
+  const facts = await sql<FactRow>(FACTS, [
+    fingerprints,
     causes.map(({ newest }) => newest.id),
     causes.map(({ newest }) => newest.position),
     causes.map(({ newest }) => newest.tenantId),
     causes.map(({ newest }) => newest.destinationId),
     scope,
-    limit + 1,
-    asOf,
   ]);
-  return new Map(rows.map((row) => [row.fingerprint, toCounts(row, limit)]));
+  return new Map(
+    facts.map((row) => [row.fingerprint, toCounts(row, shares.get(row.fingerprint) ?? [], limit)]),
+  );
 }
 
-function toCounts(row: CountRow, limit: number): CauseCounts {
+function toCounts(row: FactRow, shares: readonly ShareRow[], limit: number): CauseCounts {
+  const entries = shares.reduce((sum, { n }) => sum + n, 0);
+  const marked = shares.reduce((sum, share) => sum + share.marked, 0);
   return {
-    count: Math.min(row.n, limit),
-    more: row.n > limit,
-    willNotReplay: Math.min(row.marked, limit),
-    tenants: row.tenants,
-    destinations: row.destinations,
+    count: Math.min(entries, limit),
+    more: entries > limit,
+    willNotReplay: Math.min(marked, limit),
+    tenants: new Set(shares.map(({ tenant_id }) => tenant_id)).size,
+    destinations: new Set(shares.map(({ destination_id }) => destination_id)).size,
     firstSeenAt: row.first_seen.toISOString(),
-    trend: toTrend(row.trend ?? []),
+    trend: toTrend(shares),
     errorCode: row.error_code,
     tenant: tenantName(row),
     destination: destinationName(row),

@@ -1,8 +1,8 @@
 /** What people do about a cause: guarded by its version, audited, and never at the cost of an entry. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { contextOf, REASON, readAudit } from "#tests/support/command-rows/sql.ts";
+import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { addDeaths, groupIdOf } from "#tests/support/dead-letter-rows/sql.ts";
 import { countRows, makePlace, type Place } from "#tests/support/queue-rows/sql.ts";
 import { findTarget } from "./commands/find-target.ts";
@@ -38,8 +38,17 @@ describe("CTL-4 triage", () => {
   it("acknowledges with who, before and after in the audit, and the tenant that it is about", async () => {
     const { fingerprint, groupId } = await cause();
     const answer = await triage("acknowledge", { groupId, version: 1, reason: REASON, ticket: "OPS-7" });
-    expect(answer).toMatchObject({ version: 2, applied: true, before: { state: "new" }, after: { state: "acknowledged" } });
-    expect(await rowOf(fingerprint)).toMatchObject({ state: "acknowledged", state_by: "user:ann", version: 2 });
+    expect(answer).toMatchObject({
+      version: 2,
+      applied: true,
+      before: { state: "new" },
+      after: { state: "acknowledged" },
+    });
+    expect(await rowOf(fingerprint)).toMatchObject({
+      state: "acknowledged",
+      state_by: "user:ann",
+      version: 2,
+    });
     expect(await readAudit(database, groupId)).toMatchObject([
       {
         actor: "user:ann",
@@ -64,7 +73,10 @@ describe("CTL-4 triage", () => {
     const refused = both.find((one) => one.status === "rejected");
     expect(refused?.reason).toMatchObject({ code: "version_conflict", status: 412 });
     expect((await rowOf(fingerprint)).version).toBe(2);
-    expect((await readAudit(database, groupId)).map(({ result }) => result).sort()).toEqual(["conflict", "done"]);
+    expect((await readAudit(database, groupId)).map(({ result }) => result).sort()).toEqual([
+      "conflict",
+      "done",
+    ]);
   });
 
   it("keeps state, assignee and note apart, and takes each away again", async () => {
@@ -99,9 +111,15 @@ describe("CTL-4 triage", () => {
   it("refuses what it is already, what does not exist and what has no reason; the row stays", async () => {
     const { fingerprint, groupId } = await cause();
     const missing = `dlg_${"0".repeat(32)}`;
-    await expect(triage("reopen", { groupId, version: 1, reason: REASON })).rejects.toMatchObject({ code: "state_conflict" });
-    await expect(triage("acknowledge", { groupId: missing, version: 1, reason: REASON })).rejects.toMatchObject({ code: "not_found" });
-    await expect(triage("acknowledge", { groupId, version: 1, reason: "no" })).rejects.toMatchObject({ code: "bad_reason" });
+    await expect(triage("reopen", { groupId, version: 1, reason: REASON })).rejects.toMatchObject({
+      code: "state_conflict",
+    });
+    await expect(
+      triage("acknowledge", { groupId: missing, version: 1, reason: REASON }),
+    ).rejects.toMatchObject({ code: "not_found" });
+    await expect(triage("acknowledge", { groupId, version: 1, reason: "no" })).rejects.toMatchObject({
+      code: "bad_reason",
+    });
     expect((await rowOf(fingerprint)).version).toBe(1);
   });
 
@@ -110,7 +128,9 @@ describe("CTL-4 triage", () => {
     const client = await database.pool.connect();
     try {
       await client.query("BEGIN");
-      await client.query("SELECT 1 FROM sluice.dead_letter_group WHERE fingerprint = $1 FOR NO KEY UPDATE", [fingerprint]);
+      await client.query("SELECT 1 FROM sluice.dead_letter_group WHERE fingerprint = $1 FOR NO KEY UPDATE", [
+        fingerprint,
+      ]);
       const worker = await database.pool.connect();
       try {
         await worker.query("BEGIN; SET LOCAL statement_timeout = '5s'");

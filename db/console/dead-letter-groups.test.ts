@@ -37,8 +37,20 @@ beforeAll(async () => {
   at.ledger = await addDestination(pool, "us", bank, { url: "https://ledger.example.com/in" });
   at.hooks = await addDestination(pool, "us", bank, { url: "https://hooks.example.com/in" });
   at.shop = await addDestination(pool, "us", shop, { url: "https://shop.example.com/in" });
-  await addDeaths(pool, { tenantId: bank, destinationId: at.ledger, fingerprint: UNREADABLE, count: 300, agoMs: 1_000 });
-  await addDeaths(pool, { tenantId: bank, destinationId: at.ledger, fingerprint: UNREADABLE, count: 12, agoMs: 30 * HOUR_MS });
+  await addDeaths(pool, {
+    tenantId: bank,
+    destinationId: at.ledger,
+    fingerprint: UNREADABLE,
+    count: 300,
+    agoMs: 1_000,
+  });
+  await addDeaths(pool, {
+    tenantId: bank,
+    destinationId: at.ledger,
+    fingerprint: UNREADABLE,
+    count: 12,
+    agoMs: 30 * HOUR_MS,
+  });
   await addDeaths(pool, {
     tenantId: bank,
     destinationId: at.hooks,
@@ -49,7 +61,14 @@ beforeAll(async () => {
     outcome: "network",
     agoMs: 2 * HOUR_MS,
   });
-  await addDeaths(pool, { tenantId: shop, destinationId: at.shop, fingerprint: "gone:410:cccccccccccccccc", reason: "gone", status: 410, agoMs: 9_000 });
+  await addDeaths(pool, {
+    tenantId: shop,
+    destinationId: at.shop,
+    fingerprint: "gone:410:cccccccccccccccc",
+    reason: "gone",
+    status: 410,
+    agoMs: 9_000,
+  });
 });
 
 afterAll(async () => {
@@ -57,7 +76,10 @@ afterAll(async () => {
   await regions.drop();
 });
 
-async function page(filter: Partial<GroupFilter> = {}, access: AccessScope = EVERYWHERE): Promise<DeadLetterGroupPage> {
+async function page(
+  filter: Partial<GroupFilter> = {},
+  access: AccessScope = EVERYWHERE,
+): Promise<DeadLetterGroupPage> {
   const answer = await listDeadLetterGroups(access, { region: "us", limit: 100, ...filter });
   if (answer.status !== "ok") throw new Error(answer.detail);
   return answer.data;
@@ -68,7 +90,16 @@ const tagsOf = ({ rows }: DeadLetterGroupPage) => rows.map(({ tag }) => tag[0]);
 describe("DLQ-2 causes", () => {
   it("tell hundreds of unreadable bodies from one destination that is down", async () => {
     const { rows, classes, causes, truncated, entriesMore } = await page();
-    expect(rows.map((row) => [row.reason, row.reasonClass, row.lastStatus, row.lastOutcome, row.count, row.destination.host])).toEqual([
+    expect(
+      rows.map((row) => [
+        row.reason,
+        row.reasonClass,
+        row.lastStatus,
+        row.lastOutcome,
+        row.count,
+        row.destination.host,
+      ]),
+    ).toEqual([
       ["rejected", "receiver", 422, "rejected", 312, "ledger.example.com"],
       ["gone", "receiver", 410, "rejected", 1, "shop.example.com"],
       ["attempts_exhausted", "exhausted", null, "network", 40, "hooks.example.com"],
@@ -128,8 +159,12 @@ describe("REG-3 scopes", () => {
   });
 
   it("a region outside does not exist", async () => {
-    await expect(listDeadLetterGroups({ us: null }, { region: "eu", limit: 5 })).rejects.toMatchObject({ status: 404 });
-    await expect(readDeadLetterGroup({ us: null }, [VIEWER], { region: "eu", id: `dlg_${"0".repeat(32)}` })).rejects.toMatchObject({
+    await expect(listDeadLetterGroups({ us: null }, { region: "eu", limit: 5 })).rejects.toMatchObject({
+      status: 404,
+    });
+    await expect(
+      readDeadLetterGroup({ us: null }, [VIEWER], { region: "eu", id: `dlg_${"0".repeat(32)}` }),
+    ).rejects.toMatchObject({
       status: 404,
     });
   });
@@ -139,16 +174,34 @@ describe("REG-3 scopes", () => {
     const fingerprint = "rejected:400:shared";
     await addDeaths(pool, { tenantId: bank, destinationId: at.ledger, fingerprint, count: 5, agoMs: 60_000 });
     await addDeaths(pool, { tenantId: shop, destinationId: at.shop, fingerprint, count: 2, agoMs: 50_000 });
-    await pool.query("UPDATE sluice.dead_letter_group SET note = 'about bank' WHERE fingerprint = $1", [fingerprint]);
+    await pool.query("UPDATE sluice.dead_letter_group SET note = 'about bank' WHERE fingerprint = $1", [
+      fingerprint,
+    ]);
     const id = await groupIdOf(pool, fingerprint);
-    const support = (tenantIds: readonly string[] | null): Grant => ({ ...VIEWER, role: "support", tenantIds });
+    const support = (tenantIds: readonly string[] | null): Grant => ({
+      ...VIEWER,
+      role: "support",
+      tenantIds,
+    });
     const narrow = await readDeadLetterGroup({ us: [shop] }, [support([shop])], { region: "us", id });
     expect(narrow).toMatchObject({
-      data: { count: 2, tenants: 1, note: null, noteHidden: true, permit: { dead_letter_triage: { allowed: false } } },
+      data: {
+        count: 2,
+        tenants: 1,
+        note: null,
+        noteHidden: true,
+        permit: { dead_letter_triage: { allowed: false } },
+      },
     });
     const wide = await readDeadLetterGroup({ us: null }, [support(null)], { region: "us", id });
     expect(wide).toMatchObject({
-      data: { count: 7, tenants: 2, note: "about bank", noteHidden: false, permit: { dead_letter_triage: { allowed: true } } },
+      data: {
+        count: 7,
+        tenants: 2,
+        note: "about bank",
+        noteHidden: false,
+        permit: { dead_letter_triage: { allowed: true } },
+      },
     });
     const viewer = await readDeadLetterGroup({ us: null }, [VIEWER], { region: "us", id });
     expect(viewer).toMatchObject({ data: { permit: { will_not_replay: { allowed: false } } } });
@@ -170,14 +223,26 @@ describe("DLQ-2 resolved and regressed", () => {
   ] as const)("resolved, and %s: it is %s", async (_, resolvedAgoMs, diedAgoMs, shown: GroupState) => {
     const { pool } = regions.us;
     const fingerprint = `expired:429:${shown}`;
-    await addDeaths(pool, { tenantId: shop, destinationId: at.shop, fingerprint, reason: "expired", agoMs: 50 * HOUR_MS });
+    await addDeaths(pool, {
+      tenantId: shop,
+      destinationId: at.shop,
+      fingerprint,
+      reason: "expired",
+      agoMs: 50 * HOUR_MS,
+    });
     await pool.query(
       `UPDATE sluice.dead_letter_group SET state = 'resolved', resolved_at = clock_timestamp() - $2::float8 * interval '1 millisecond'
         WHERE fingerprint = $1`,
       [fingerprint, resolvedAgoMs],
     );
     if (diedAgoMs !== null) {
-      await addDeaths(pool, { tenantId: shop, destinationId: at.shop, fingerprint, reason: "expired", agoMs: diedAgoMs });
+      await addDeaths(pool, {
+        tenantId: shop,
+        destinationId: at.shop,
+        fingerprint,
+        reason: "expired",
+        agoMs: diedAgoMs,
+      });
     }
     const { rows } = await page({ status: shown, reason: "expired" });
     expect(rows.map(({ tag }) => tag)).toEqual([fingerprint.slice(-6)]);
@@ -198,7 +263,12 @@ describe("entries", () => {
     expect(await read({ range: "1h" })).toHaveLength(0);
     expect(await read({ range: "24h", marked: "no" })).toHaveLength(40);
     expect(await read({ marked: "yes" })).toHaveLength(0);
-    expect((await read({}))[0]).toMatchObject({ groupId: group, payload: "missing", replays: 0, willNotReplay: false });
+    expect((await read({}))[0]).toMatchObject({
+      groupId: group,
+      payload: "missing",
+      replays: 0,
+      willNotReplay: false,
+    });
   });
 });
 
@@ -208,7 +278,13 @@ describe("at size", () => {
 
   it("every one of 50 causes is on one page once, newest first, whatever the size of the page", async () => {
     const { pool } = regions.us;
-    await addCauses(pool, { tenantId: shop, destinationId: at.shop, prefix: "rejected:422:size", causes: CAUSES, each: EACH });
+    await addCauses(pool, {
+      tenantId: shop,
+      destinationId: at.shop,
+      prefix: "rejected:422:size",
+      causes: CAUSES,
+      each: EACH,
+    });
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
@@ -216,7 +292,9 @@ describe("at size", () => {
       for (const row of rows) if (row.count === EACH) seen.push(row.tag);
       cursor = next ?? undefined;
     } while (cursor !== undefined);
-    expect(seen).toEqual(Array.from({ length: CAUSES }, (_, index) => `e-${String(CAUSES - index).padStart(4, "0")}`));
+    expect(seen).toEqual(
+      Array.from({ length: CAUSES }, (_, index) => `e-${String(CAUSES - index).padStart(4, "0")}`),
+    );
   });
 
   it.each([["the whole region", null] as const, ["one tenant", "shop"] as const])(
@@ -227,7 +305,8 @@ describe("at size", () => {
       const client = await pool.connect();
       try {
         await client.query("BEGIN");
-        const sql: Reader = async (text, values) => (await client.query(text, values ? [...values] : [])).rows;
+        const sql: Reader = async (text, values) =>
+          (await client.query(text, values ? [...values] : [])).rows;
         const scope = tenant === null ? null : [shop];
         const { causes } = await walkCauses(sql, scope, undefined);
         expect(causes.length).toBeGreaterThanOrEqual(CAUSES);

@@ -22,15 +22,38 @@ beforeAll(async () => {
   bank = await addTenant(regions.us.pool, "us", "bank");
   shop = await addTenant(regions.us.pool, "us", "shop");
   const us = contextOf(regions.us);
-  await setWeight(us, { tenantId: toPublicId("ten", bank), version: 1, reason: REASON, ticket: "OPS-1", weight: 3 });
+  await setWeight(us, {
+    tenantId: toPublicId("ten", bank),
+    version: 1,
+    reason: REASON,
+    ticket: "OPS-1",
+    weight: 3,
+  });
   await setWeight(us, { tenantId: toPublicId("ten", shop), version: 1, reason: REASON, weight: 2 });
   await expect(
-    setWeight({ ...us, tenantId: shop }, { tenantId: toPublicId("ten", shop), version: 1, reason: REASON, weight: 5 }),
+    setWeight(
+      { ...us, tenantId: shop },
+      { tenantId: toPublicId("ten", shop), version: 1, reason: REASON, weight: 5 },
+    ),
   ).rejects.toMatchObject({ code: "version_conflict" });
-  const by = { actor: "user:eve", role: "viewer", reason: "needs another role", correlationId: randomUUID() } as const;
-  await auditDenied(regions.us.pool, by, { action: "region_claims", kind: "request", id: "POST /api/v1/regions/eu/stop-claims" });
+  const by = {
+    actor: "user:eve",
+    role: "viewer",
+    reason: "needs another role",
+    correlationId: randomUUID(),
+  } as const;
+  await auditDenied(regions.us.pool, by, {
+    action: "region_claims",
+    kind: "request",
+    id: "POST /api/v1/regions/eu/stop-claims",
+  });
   const euTenant = await addTenant(regions.eu.pool, "eu", "bank");
-  await setWeight(contextOf(regions.eu), { tenantId: toPublicId("ten", euTenant), version: 1, reason: REASON, weight: 4 });
+  await setWeight(contextOf(regions.eu), {
+    tenantId: toPublicId("ten", euTenant),
+    version: 1,
+    reason: REASON,
+    weight: 4,
+  });
 });
 
 afterAll(async () => {
@@ -38,13 +61,17 @@ afterAll(async () => {
   await regions.drop();
 });
 
-async function rows(filter: Partial<AuditFilter> = {}, access: AccessScope = EVERYWHERE): Promise<AuditRow[]> {
+async function rows(
+  filter: Partial<AuditFilter> = {},
+  access: AccessScope = EVERYWHERE,
+): Promise<AuditRow[]> {
   const answer = await listAudit(access, { region: "us", limit: 100, ...filter });
   if (answer.status !== "ok") throw new Error(answer.detail);
   return answer.data.rows;
 }
 
-const told = (list: readonly AuditRow[]) => list.map((row) => [row.action, row.result, row.tenant?.slug ?? null]);
+const told = (list: readonly AuditRow[]) =>
+  list.map((row) => [row.action, row.result, row.tenant?.slug ?? null]);
 
 describe("CTL-4 the list", () => {
   it("says who, what, whose, why, with which result, before and after; newest first", async () => {
@@ -130,7 +157,9 @@ describe("CTL-4 the list", () => {
     expect(await listAuditActions(EVERYWHERE, "us")).toMatchObject({
       data: { actions: expect.arrayContaining(["region_claims", "tenant.weight"]) },
     });
-    expect(await listAuditActions({ us: [bank] }, "us")).toMatchObject({ data: { actions: ["tenant.weight"] } });
+    expect(await listAuditActions({ us: [bank] }, "us")).toMatchObject({
+      data: { actions: ["tenant.weight"] },
+    });
   });
 });
 
@@ -147,12 +176,16 @@ describe("REG-3 scopes", () => {
   it("a grant for one region sees no row about access, and the other region does not exist", async () => {
     expect((await rows({}, { us: null })).map(({ targetKind }) => targetKind)).not.toContain("request");
     expect((await rows({ result: "denied" }, { us: null, eu: null })).length).toBe(1);
-    await expect(listAudit({ us: null }, { region: "eu", limit: 5 })).rejects.toMatchObject({ code: "not_found" });
+    await expect(listAudit({ us: null }, { region: "eu", limit: 5 })).rejects.toMatchObject({
+      code: "not_found",
+    });
     await expect(listAuditActions({ us: null }, "eu")).rejects.toMatchObject({ code: "not_found" });
   });
 
   it("regions do not mix", async () => {
     const answer = await listAudit(EVERYWHERE, { region: "eu", limit: 100 });
-    expect(answer).toMatchObject({ data: { rows: [{ action: "tenant.weight", region: "eu", after: { weight: 4 } }] } });
+    expect(answer).toMatchObject({
+      data: { rows: [{ action: "tenant.weight", region: "eu", after: { weight: 4 } }] },
+    });
   });
 });

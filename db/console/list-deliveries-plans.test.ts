@@ -145,7 +145,7 @@ const INDEXED: [string, () => Partial<ListFilter>][] = [
   ["tenant", () => ({ tenantIds: [tenantId] })],
   [
     "a scope of ten tenants",
-    () => ({ tenantIds: Array.from({ length: 10 }, () => randomUUID()).with(0, tenantId) }),
+    () => ({ tenantIds: [tenantId, ...Array.from({ length: 9 }, () => randomUUID())] }),
   ],
   ["destination", () => ({ tenantIds: [tenantId], destinationId })],
   ["a tenant without deliveries", () => ({ tenantIds: [randomUUID()] })],

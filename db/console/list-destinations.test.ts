@@ -150,7 +150,12 @@ describe("health", () => {
     expect(row).toMatchObject({ success: { requests: 3, delivered: 2 }, latencyP95Ms: 900 });
     expect(row?.last).toMatchObject({ outcome: "server_error" });
     const [idle] = (await page({ q: dst(5) })).rows;
-    expect(idle).toMatchObject({ success: { requests: 0, delivered: 0 }, latencyP95Ms: null, last: null });
+    expect(idle).toMatchObject({
+      success: { requests: 0, delivered: 0 },
+      latencyP95Ms: null,
+      last: null,
+      failing: false,
+    });
   });
 
   test("a code is told of what ended last, dead letters are counted", async () => {

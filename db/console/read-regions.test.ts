@@ -75,7 +75,9 @@ describe("workers and lanes", () => {
     await addWorker(pool, "us");
     await addWorker(pool, "us", { silentSeconds: 60 });
     await addWorker(pool, "us");
-    await pool.query("UPDATE sluice.worker_process SET state = 'stopping' WHERE id = (SELECT max(id::text)::uuid FROM sluice.worker_process WHERE heartbeat_at > now() - interval '30 seconds')");
+    await pool.query(
+      "UPDATE sluice.worker_process SET state = 'stopping' WHERE id = (SELECT max(id::text)::uuid FROM sluice.worker_process WHERE heartbeat_at > now() - interval '30 seconds')",
+    );
     const health = await us();
     expect(health.workers.map(({ state }) => state).sort()).toEqual(["running", "silent", "stopping"]);
     expect({ slots: health.slots, workerCount: health.workerCount }).toEqual({ slots: 16, workerCount: 3 });

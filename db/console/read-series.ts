@@ -28,7 +28,7 @@ import {
   withGaps,
 } from "./series-points.ts";
 import { readCounts, readGaps, readGone, readRuns, readSamples } from "./series-rows.ts";
-import { singleFlight } from "./single-flight.ts";
+import { snapshot } from "./snapshot.ts";
 
 export type { Annotation, CountPoint, Ends, SamplePoint };
 
@@ -67,6 +67,8 @@ export interface Series {
 const TENANT_STEP_MS = 60_000;
 const TENANT_SAMPLE_LIMIT_MS = 3 * TENANT_STEP_MS;
 const MINUTE_MS = 60_000;
+/** From this range on, an answer is kept for some seconds. */
+const LONG_SECONDS = 6 * 3_600;
 
 /**
  * Reads one series. A scope of some tenants is read from the samples of tenants, with steps of a minute at least: the

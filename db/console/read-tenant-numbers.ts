@@ -15,7 +15,7 @@ export const LIST_COUNT_LIMIT = 1_000;
 export const FAILING_AFTER = 5;
 
 /** A destination that people or the product have given up on, or that only fails. For rows x (destination) and s (its state). */
-export const FAILING = `(x.disabled_at IS NOT NULL OR s.breaker = 'open' OR coalesce(s.failures_since_success, 0) >= ${FAILING_AFTER})`;
+export const FAILING = `(x.disabled_at IS NOT NULL OR coalesce(s.breaker = 'open', false) OR coalesce(s.failures_since_success, 0) >= ${FAILING_AFTER})`;
 
 /** Why fewer requests than the limit may be in flight. */
 export type LimitWhy = "paused" | "draining" | "other_owner" | "resume_ramp";

@@ -32,6 +32,17 @@ async function takes(entries: Parameters<typeof request>[0]): Promise<number[]> 
   return (await claim(database.pool, request(entries, SAME))).entries.map(({ taken }) => taken);
 }
 
+/** The same for one of many claimers: who has waited a second for the others took nothing and asks again. */
+async function takesInTheEnd(entries: Parameters<typeof request>[0]): Promise<number[]> {
+  for (;;) {
+    const taken = await takes(entries).catch((error: { code?: string }) => {
+      if (error.code !== "55P03") throw error;
+      return null;
+    });
+    if (taken !== null) return taken;
+  }
+}
+
 async function leased(place: Place): Promise<number> {
   return countRows(database.pool, "delivery WHERE state = 'leased' AND destination_id = $1", [
     place.destinationId,
@@ -210,7 +221,7 @@ describe("FAIR-1 two claimers at once (fault 2)", () => {
     const two = await makePlace(database.pool, { tenantId: one.tenantId, destinationCap: 4 });
     for (const place of [one, two]) await makeDeliveries(database.pool, { ...place, count: 20 });
     const calls = Array.from({ length: 10 }, () =>
-      takes([one, two].map((place) => ({ ...place, wanted: 2 }))),
+      takesInTheEnd([one, two].map((place) => ({ ...place, wanted: 2 }))),
     );
     const total = (await Promise.all(calls)).flat().reduce((sum, n) => sum + n, 0);
     expect(total).toBe(7);

@@ -7,7 +7,7 @@ export const metadata: Metadata = { title: "About" };
 export default function Page() {
   return (
     <>
-      <h1 className="sr-only">About</h1>
+      <h1 className="mb-4 font-semibold text-figure tracking-tight">About</h1>
       <AboutPage />
     </>
   );

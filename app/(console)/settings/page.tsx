@@ -7,7 +7,7 @@ export const metadata: Metadata = { title: "Settings" };
 export default function Page() {
   return (
     <>
-      <h1 className="sr-only">Settings</h1>
+      <h1 className="mb-4 font-semibold text-figure tracking-tight">Settings</h1>
       <SettingsPage />
     </>
   );

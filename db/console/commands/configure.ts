@@ -8,8 +8,8 @@ import { checkDestinationUrl, type SendingRules } from "#domain/destination-url.
 import { maskUrl } from "#domain/masked-url.ts";
 import { type RetryPolicyOverride, resolvePolicy } from "#domain/policy.ts";
 import type { Keyring } from "../../secrets.ts";
-import { readKeyring } from "../../secrets-config.ts";
 import { readSendingRules } from "../../sending-rules-config.ts";
+import { consoleKeyring } from "../console-keyring.ts";
 import { stateConflict } from "./locked-row.ts";
 import type { CommandContext, Facts } from "./run-command.ts";
 
@@ -27,7 +27,7 @@ export interface ConfigureContext extends RulesContext {
 
 /** What the environment of this process says. @throws SluiceError `bad_config` naming the setting */
 export function readConfigureSettings(): Pick<ConfigureContext, "rules" | "keyring"> {
-  return { rules: readSendingRules(), keyring: readKeyring() };
+  return { rules: readSendingRules(), keyring: consoleKeyring() };
 }
 
 /** Where requests may go, for a change that needs no key. @throws SluiceError `bad_config` naming the setting */

@@ -30,4 +30,5 @@ CREATE INDEX dead_letter_tenant_cause ON sluice.dead_letter (tenant_id, fingerpr
 -- The audit by what it is searched by, newest first (by tenant: with the reads of tenants). Rows are few and only ever added.
 CREATE INDEX operator_action_actor ON sluice.operator_action (actor, at DESC, id);
 CREATE INDEX operator_action_action ON sluice.operator_action (action, at DESC, id);
+CREATE INDEX operator_action_result ON sluice.operator_action (result, at DESC, id);
 CREATE INDEX operator_action_of ON sluice.operator_action (target_id, at DESC, id);

@@ -33,16 +33,7 @@ export async function addDeaths(pool: Pick<Pool, "query">, options: DeathOptions
        ON CONFLICT (fingerprint) DO NOTHING RETURNING 1
      )
      SELECT d.id FROM died d WHERE (SELECT count(*) FROM grouped) >= 0 ORDER BY d.died_at DESC`,
-    [
-      options.tenantId,
-      options.destinationId,
-      reason,
-      options.fingerprint,
-      outcome,
-      status,
-      count,
-      agoMs,
-    ],
+    [options.tenantId, options.destinationId, reason, options.fingerprint, outcome, status, count, agoMs],
   );
   return rows.map(({ id }) => id);
 }

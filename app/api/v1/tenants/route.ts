@@ -1,8 +1,8 @@
 /** GET /api/v1/tenants: one page of tenants over the regions in scope. POST: a new one. */
 
-import { createTenant } from "#db/console/commands/create-tenant.ts";
 import { listTenants } from "#db/console/list-tenants.ts";
 import { answer, parseQuery } from "../../answer.ts";
+import { CREATE_TENANT } from "../../configure-routes.ts";
 import { create } from "../../create-command.ts";
 import { tenantsQuery } from "../../tenants-schemas.ts";
 
@@ -13,12 +13,5 @@ export function GET(request: Request): Promise<Response> {
 }
 
 export function POST(request: Request): Promise<Response> {
-  return create(request, {
-    action: "configure",
-    audit: "tenant.create",
-    kind: "tenant",
-    path: "/api/v1/tenants",
-    inTenant: false,
-    run: async (context, input) => ({ ...(await createTenant(context, input)) }),
-  });
+  return create(request, CREATE_TENANT);
 }

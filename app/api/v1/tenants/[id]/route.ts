@@ -1,16 +1,14 @@
 /** GET /api/v1/tenants/{id}?region=: one tenant with its numbers. PATCH: what it is called. */
 
-import { updateTenant } from "#db/console/commands/update-tenant.ts";
 import { readTenant } from "#db/console/read-tenant.ts";
 import { answer, parseQuery } from "../../../answer.ts";
 import { command } from "../../../command.ts";
+import { UPDATE_TENANT } from "../../../configure-routes.ts";
 import { regionQuery } from "../../../tenants-schemas.ts";
 
 export const dynamic = "force-dynamic";
 
-interface Context {
-  params: Promise<{ id: string }>;
-}
+type Context = { params: Promise<{ id: string }> };
 
 export function GET(request: Request, context: Context): Promise<Response> {
   return answer(request, "read", async ({ scope }) =>
@@ -19,12 +17,5 @@ export function GET(request: Request, context: Context): Promise<Response> {
 }
 
 export function PATCH(request: Request, context: Context): Promise<Response> {
-  return command(request, context, {
-    action: "configure",
-    kind: "tenant",
-    audit: "tenant.update",
-    idField: "tenantId",
-    versioned: true,
-    run: async (by, input) => ({ ...(await updateTenant(by, input)) }),
-  });
+  return command(request, context, UPDATE_TENANT);
 }
