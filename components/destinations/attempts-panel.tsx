@@ -65,7 +65,7 @@ export function AttemptsPanel({ region, destinationId }: { region: Region; desti
             Every request to this destination is listed here with its answer.
           </Notice>
         ) : (
-          <Table caption="Newest attempts" columns={COLUMNS}>
+          <Table caption="Attempts, newest first" columns={COLUMNS}>
             {page === null ? (
               <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
             ) : (

@@ -44,7 +44,11 @@ export interface DestinationsTableProps {
 
 export function DestinationsTable({ region, rows, asOf, busy }: DestinationsTableProps) {
   return (
-    <Table caption={`Destinations in ${region.toUpperCase()}`} columns={COLUMNS} busy={busy}>
+    <Table
+      caption={`Destinations of ${region.toUpperCase()} with their health`}
+      columns={COLUMNS}
+      busy={busy}
+    >
       {rows === null || asOf === null ? (
         <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
       ) : (

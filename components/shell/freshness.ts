@@ -38,7 +38,8 @@ export function useFreshness(): Freshness {
       setFreshness((before) => (same(before, next) ? before : next));
     };
     look();
-    const unsubscribe = cache.subscribe(look);
+    // Later, because the cache also tells of queries that another component begins while it renders.
+    const unsubscribe = cache.subscribe(() => queueMicrotask(look));
     const timer = setInterval(look, TICK_MS);
     return () => {
       unsubscribe();

@@ -68,7 +68,7 @@ export function History({ title, region, filters, empty = "Nothing was changed y
           Every change and every refused one is listed here, with its reason.
         </Notice>
       ) : (
-        <Table caption={title} columns={COLUMNS} busy={query.isPlaceholderData}>
+        <Table caption={`${title}, newest first`} columns={COLUMNS} busy={query.isPlaceholderData}>
           {page === null ? (
             <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
           ) : (

@@ -39,7 +39,7 @@ export function RecentDeliveries({ region, filters }: RecentProps) {
             rows={page ? settled.rows : null}
             asOf={page?.asOf ?? null}
             busy={query.isPlaceholderData}
-            caption="Newest deliveries"
+            caption="Deliveries, newest first"
           />
         )}
       </Frame>
@@ -61,7 +61,7 @@ export function RecentDeadLetters({ region, filters }: RecentProps) {
       <Frame title="Latest dead letters" href={`/dead-letters?${addressOf(region, filters)}&view=entries`}>
         {standIn(query.error, query.data, "dead letter", () => void query.refetch()) ?? (
           <DeadLettersTable
-            caption="Latest dead letters"
+            caption="Dead letters, latest first"
             region={region}
             rows={page ? settled.rows : null}
             asOf={page?.asOf ?? null}
