@@ -4,6 +4,7 @@
  * `detail` may hold a secret or a body.
  */
 import { CONTROL_ERRORS } from "./errors-control.ts";
+import { REPLAY_ERRORS } from "./errors-replay.ts";
 
 export interface ErrorEntry {
   /** HTTP status when the error reaches the API; start-up errors use 500. */
@@ -324,6 +325,7 @@ export const ERRORS = {
   ...DELIVERY_ERRORS,
   ...ACCESS_ERRORS,
   ...CONTROL_ERRORS,
+  ...REPLAY_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
