@@ -102,6 +102,15 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     "batch_id, delivery_id, dead_letter_version",
     `(SELECT id FROM sluice.replay_batch LIMIT 1), ${ID}, 1`,
   ],
+  replay_lane: [
+    "batch_id, destination_id, tenant_id, rate_per_second, print",
+    `(SELECT id FROM sluice.replay_batch LIMIT 1), ${ID}, ${ID}, 1, 'p'`,
+  ],
+  replay_event: [
+    "id, batch_id, kind, actor",
+    `${ID}, (SELECT id FROM sluice.replay_batch LIMIT 1), 'draft', 'ann'`,
+  ],
+  replay_policy: ["version, body, created_by, reason", "1, '{}', 'ann', 'test'"],
   queue_sample_5m: [
     "at, service_class, samples, first_attempt_age_ms, due_count, due_age_ms, held_count, held_age_ms, in_flight, dead",
     "now(), 'urgent', 1, 0, 0, 0, 0, 0, 0, 0",

@@ -27,7 +27,7 @@ export const LANE_STOPS = [
 export type LaneStop = (typeof LANE_STOPS)[number];
 
 /** What holds a lane for as long as it lasts: nothing is released, what was not sent is recalled. */
-export const LANE_HOLDS = ["tenant_paused", "destination_paused"] as const;
+export const LANE_HOLDS = ["region_draining", "tenant_paused", "destination_paused"] as const;
 export type LaneHold = (typeof LANE_HOLDS)[number];
 
 /** One attempt of the batch, as the window looks at it. */

@@ -21,6 +21,7 @@ import type { Region } from "#domain/region.ts";
 import type { Alarms, ClaimTimes } from "./alarms.ts";
 import type { WorkerSwitches } from "./config.ts";
 import type { Logger } from "./log.ts";
+import { replayChoresOf } from "./replay-runner.ts";
 
 const END_PAUSES_MS = 1_000;
 const ROLL_UP_MS = 10_000;
@@ -59,6 +60,7 @@ export function choresOf(
       work: () => endPausesNow(pool, workerId, log),
     });
   }
+  if (switches.reconciler) chores.push(...replayChoresOf(pool, workerId, log));
   if (switches.sampler) {
     for (const scope of ["class", "tenant"] as const) {
       // Twice as often as the samples, so that none is missed; the database keeps one for each moment.

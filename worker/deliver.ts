@@ -5,6 +5,7 @@
 import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { uuidV7 } from "#domain/ids.ts";
 import { DEFAULT_POLICY, type RetryPolicy } from "#domain/policy.ts";
+import { withinBudget } from "#domain/replay-budget.ts";
 import { type Decision, decide } from "#domain/retry-policy.ts";
 import type { SendPlan } from "./destinations.ts";
 import type { FinishBatcher, FinishResult } from "./finish-batcher.ts";
@@ -47,10 +48,9 @@ export async function deliver(
       region: parts.region,
       stop: parts.cutOff,
     });
-    const decision = decide(delivery, attempt.outcome, policy, {
-      nowMs: parts.clock.nowMs(),
-      random: parts.random,
-    });
+    const context = { nowMs: parts.clock.nowMs(), random: parts.random };
+    const decided = decide(delivery, attempt.outcome, policy, context);
+    const decision = withinBudget(decided, delivery, delivery.replayAttempts ?? null);
     observe(delivery, attempt, decision, policy, parts);
     await reportIfOpen(delivery.destinationId, parts);
     await shutGateOf(delivery, attempt, decision, parts);

@@ -21,6 +21,7 @@ import { type HealthFacts, startHealth } from "./health.ts";
 import { createLog, type Logger } from "./log.ts";
 import type { WorkerParts } from "./parts.ts";
 import { createRandomBytes } from "./random-bytes.ts";
+import { replayTask } from "./replay-runner.ts";
 import { stopInOrder } from "./stop-worker.ts";
 import { type ExtraTask, Supervisor } from "./supervisor.ts";
 import { systemTimers } from "./timers.ts";
@@ -82,7 +83,8 @@ async function assemble(
 ): Promise<RunningWorker> {
   const engine = await createEngine({ ...settings, workerId: id }, systemPorts(pool, log, settings));
   const { parts, dispatch } = engine;
-  const supervisor = new Supervisor(pool, () => dispatch.jobRan(), tasks, log);
+  const ours = [replayTask(pool, id, log), ...tasks];
+  const supervisor = new Supervisor(pool, () => dispatch.jobRan(), ours, log);
   await supervisor.install();
   await registerWorker(pool, {
     id,

@@ -18,6 +18,8 @@ export interface ClaimedDelivery {
   readonly serviceClass: ServiceClass;
   readonly lane: Lane;
   readonly replayBatchId: string | null;
+  /** Of a replay: attempts that its batch allows it in this cycle. */
+  readonly replayAttempts?: number | null;
   readonly dueMs: number;
   readonly attempts: number;
   readonly failures: number;
@@ -39,7 +41,8 @@ const READ_ENVELOPES = `
   SELECT d.id, d.lease_token AS "token", d.tenant_id AS "tenantId", d.destination_id AS "destinationId",
          x.version AS "destinationVersion", d.payload_id AS "payloadId", d.event_type AS "eventType",
          d.idempotency_key AS "idempotencyKey", d.traceparent, d.service_class AS "serviceClass", d.lane,
-         d.replay_batch_id AS "replayBatchId", extract(epoch FROM d.due_at)::float8 * 1000 AS "dueMs", d.attempts, d.failures,
+         d.replay_batch_id AS "replayBatchId", (SELECT b.attempt_budget FROM sluice.replay_batch b WHERE b.id = d.replay_batch_id) AS "replayAttempts",
+         extract(epoch FROM d.due_at)::float8 * 1000 AS "dueMs", d.attempts, d.failures,
          d.rejections, d.throttles, d.throttled_ms::float8 AS "throttledMs", d.lost_leases AS "lostLeases", d.cycle,
          coalesce(s.consecutive_gates, 0) AS "consecutiveGates", d.payload_bytes AS "payloadBytes"
     FROM sluice.delivery d

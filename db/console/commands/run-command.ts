@@ -82,7 +82,8 @@ export interface CommandSubject {
     | "payload"
     | "delivery"
     | "dead_letter"
-    | "dead_letter_group";
+    | "dead_letter_group"
+    | "replay_batch";
   /** Public id, or the region's name. */
   readonly targetId: string;
   readonly reason: string;
