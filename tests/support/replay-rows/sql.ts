@@ -264,3 +264,8 @@ export async function send(
     );
   return ids;
 }
+
+/** Gives a destination another address, as its owner would after a repair. */
+export async function moveDestination(pool: Pool, id: string, url: string): Promise<void> {
+  await pool.query("UPDATE sluice.destination SET url = $2, version = version + 1 WHERE id = $1", [id, url]);
+}
