@@ -45,7 +45,7 @@ export interface CommandRoute {
   /** Its name in the audit when it is not the kind. */
   readonly auditKind?: "dead_letter";
   /** The command's field for the row's id; null when the region is the row. */
-  readonly idField: "tenantId" | "destinationId" | "deliveryId" | "payloadId" | "groupId" | null;
+  readonly idField: "tenantId" | "destinationId" | "deliveryId" | "payloadId" | "groupId" | "batchId" | null;
   /** Whether the row has a version, which If-Match must name. */
   readonly versioned: boolean;
   /** Does it. `input` is the body with id and version. */

@@ -9,7 +9,13 @@ import type { Facts } from "./run-command.ts";
 
 type Reading = Pick<Pool, "query">;
 
-export type RowKind = "tenant" | "destination" | "delivery" | "payload" | "dead_letter_group";
+export type RowKind =
+  | "tenant"
+  | "destination"
+  | "delivery"
+  | "payload"
+  | "dead_letter_group"
+  | "replay_batch";
 
 /** The prefix of each kind's public id. */
 export const PREFIX_OF: Readonly<Record<RowKind, PublicIdPrefix>> = {
@@ -18,6 +24,7 @@ export const PREFIX_OF: Readonly<Record<RowKind, PublicIdPrefix>> = {
   delivery: "dlv",
   payload: "pay",
   dead_letter_group: "dlg",
+  replay_batch: "rpl",
 };
 
 const TENANT_OF: Readonly<Record<Exclude<RowKind, "payload">, string>> = {
@@ -31,6 +38,9 @@ const TENANT_OF: Readonly<Record<Exclude<RowKind, "payload">, string>> = {
       FROM sluice.dead_letter_group g
      CROSS JOIN LATERAL (SELECT e.tenant_id FROM sluice.dead_letter e WHERE e.fingerprint = g.fingerprint LIMIT 1) d
      WHERE g.id = $1`,
+  // A batch of several tenants is a matter of the region, as a group is.
+  replay_batch:
+    "SELECT CASE WHEN cardinality(tenant_ids) = 1 THEN tenant_ids[1] END AS tenant_id FROM sluice.replay_batch WHERE id = $1",
 };
 
 /**

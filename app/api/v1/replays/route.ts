@@ -1,0 +1,16 @@
+/** /api/v1/replays: GET lists a region's replay batches, POST drafts one from a selection. */
+
+import { listReplays } from "#db/console/replay/list-replays.ts";
+import { answer, parseQuery } from "../../answer.ts";
+import { draft } from "../../replay-draft.ts";
+import { replaysQuery } from "../../replay-schemas.ts";
+
+export const dynamic = "force-dynamic";
+
+export function GET(request: Request): Promise<Response> {
+  return answer(request, "read", async ({ scope }) => listReplays(scope, parseQuery(replaysQuery, request)));
+}
+
+export function POST(request: Request): Promise<Response> {
+  return draft(request);
+}

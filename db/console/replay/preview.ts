@@ -1,0 +1,75 @@
+/** What a selection means at this moment: how many, whose, how old, and what would be left out and why. Reads only. */
+import { z } from "zod";
+import { readCommand } from "#domain/commands.ts";
+import { ReplaySelection } from "#domain/commands-replay.ts";
+import { toPublicId } from "#domain/ids.ts";
+import { type AccessScope, covers, tenantsIn } from "#domain/permissions.ts";
+import type { Region } from "#domain/region.ts";
+import { DEFAULT_REPLAY_ITEMS, type Exclusion, MAX_REPLAY_ITEMS } from "#domain/replay.ts";
+import { type RegionAnswer, readRegion } from "../read-region.ts";
+import { asQueryable } from "./read-replay.ts";
+import { exclusionsOf, SELECTION_COUNT_LIMIT, type SelectedEntry, selectEntries } from "./select-entries.ts";
+
+const PreviewInput = z.strictObject({
+  selection: ReplaySelection,
+  limit: z.int().min(1).max(MAX_REPLAY_ITEMS).default(DEFAULT_REPLAY_ITEMS),
+});
+
+export interface ReplayPreview {
+  /** All that match, whatever their state; up to 100,000 are counted. */
+  matching: number;
+  matchingIsLowerBound: boolean;
+  /** The oldest so many are taken. */
+  limit: number;
+  /** Would be in the batch. */
+  items: number;
+  excluded: Partial<Record<Exclusion, number>>;
+  tenants: string[];
+  destinations: string[];
+  reasons: Readonly<Record<string, number>>;
+  oldestDiedAt: string | null;
+  newestDiedAt: string | null;
+  payloadBytes: number;
+}
+
+/** @throws SluiceError `invalid_body`, `not_found` for a region outside the scope or a cause that does not exist, `bad_id` */
+export async function previewReplay(
+  scope: AccessScope,
+  region: Region,
+  input: unknown,
+): Promise<RegionAnswer<ReplayPreview>> {
+  const { selection, limit } = readCommand(PreviewInput, input);
+  const whole = tenantsIn(scope, region) === null;
+  return readRegion(region, async (sql) => {
+    const selected = await selectEntries(asQueryable(sql), selection, limit);
+    const inScope = selected.entries.filter(({ tenant_id }) =>
+      covers(scope, { region, tenantId: tenant_id }),
+    );
+    const kept = inScope.filter(({ exclusion }) => exclusion === null);
+    // Of entries outside the scope not even the number is told.
+    const matching = whole ? selected.matching : inScope.length;
+    return {
+      matching,
+      matchingIsLowerBound: matching >= SELECTION_COUNT_LIMIT,
+      limit,
+      excluded: exclusionsOf({ ...selected, entries: inScope }),
+      ...sumOf(kept),
+    };
+  });
+}
+
+function sumOf(kept: readonly SelectedEntry[]) {
+  const reasons: Record<string, number> = {};
+  for (const { reason } of kept) reasons[reason] = (reasons[reason] ?? 0) + 1;
+  const at = (entry: SelectedEntry | undefined) =>
+    entry === undefined ? null : new Date(entry.died_ms).toISOString();
+  return {
+    items: kept.length,
+    tenants: [...new Set(kept.map(({ tenant_id }) => toPublicId("ten", tenant_id)))],
+    destinations: [...new Set(kept.map(({ destination_id }) => toPublicId("dst", destination_id)))],
+    reasons,
+    oldestDiedAt: at(kept[0]),
+    newestDiedAt: at(kept.at(-1)),
+    payloadBytes: kept.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0),
+  };
+}
