@@ -70,6 +70,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
     summary: "say of a dead letter that it will not be sent again",
     load: () => import("./commands/will-not-replay.ts"),
   },
+  replay: {
+    summary: "reviewed batches that send dead letters again, by the API",
+    load: () => import("./commands/replay.ts"),
+  },
 };
 
 const EXIT_USAGE = 2;

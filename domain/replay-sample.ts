@@ -31,7 +31,9 @@ export function drawSample<Item extends Sampled>(
   const strata = new Map<string, Item[]>();
   for (const item of items.filter(({ id }) => !seen.has(id))) {
     const key = `${item.destinationId} ${item.reason}`;
-    strata.set(key, [...(strata.get(key) ?? []), item]);
+    const group = strata.get(key);
+    if (group === undefined) strata.set(key, [item]);
+    else group.push(item);
   }
   const shuffled = [...strata].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => shuffle(group, seed));
   const firsts = shuffled.flatMap((group) => group.slice(0, 1));

@@ -75,6 +75,12 @@ export async function lockBatch(
   return rows[0] ?? null;
 }
 
+/** Whether there is such a batch, locked or not. */
+export async function isBatch(client: Queryable, id: string): Promise<boolean> {
+  const { rowCount } = await client.query("SELECT 1 FROM sluice.replay_batch WHERE id = $1", [id]);
+  return rowCount !== 0;
+}
+
 /** Columns that a step may set beside the state, as SQL. Values are never part of the text. */
 export interface StepSet {
   readonly sql: string;

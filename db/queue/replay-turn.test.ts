@@ -89,6 +89,11 @@ describe("the whole way", () => {
     await Promise.all([place, other].map((at) => send(database.pool, at)));
     expect(await nextTurn(batch)).toMatchObject({ state: "completed", nextMs: null });
     expect(await itemStates(database.pool, batch.id)).toEqual({ delivered: 20 });
+    const causes = await database.pool.query(
+      "SELECT state, state_by FROM sluice.dead_letter_group WHERE fingerprint = ANY ($1::text[])",
+      [[`f:${place.destinationId}`, `f:${other.destinationId}`]],
+    );
+    expect(causes.rows).toEqual(Array(2).fill({ state: "resolved", state_by: "worker:test" }));
     const attempts = await readAttempts(database.pool, String(ids[0]));
     expect(attempts.map(({ number, cycle, replay_batch_id }) => [number, cycle, replay_batch_id])).toEqual([
       [1, 1, null],

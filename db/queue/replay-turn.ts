@@ -22,12 +22,14 @@ import {
   describeBreaches,
   equalFailures,
 } from "#domain/replay-stop.ts";
+import { resolveGroups } from "./replay-groups.ts";
 import { inTransaction, writeReplayJob } from "./replay-jobs.ts";
 import { type ReplayLaneRow, readLanes, readReadings } from "./replay-readings.ts";
 import { closeFrozen, recallItems, releaseItems } from "./replay-release.ts";
 import {
   addEvent,
   auditStep,
+  isBatch,
   lockBatch,
   type ReplayBatchRow,
   readCounts,
@@ -88,7 +90,8 @@ export async function turnReplay(pool: Pool, batchId: string, context: TurnConte
 
 async function perform(client: ClientBase, batchId: string, context: TurnContext): Promise<TurnResult> {
   const batch = await lockBatch(client, batchId, "skip");
-  if (batch === null) return { ...NOTHING, state: null, nextMs: BUSY_MS };
+  if (batch === null)
+    return { ...NOTHING, state: null, nextMs: (await isBatch(client, batchId)) ? BUSY_MS : null };
   const { policy } = await readPolicy(client);
   const turn: Turn = { client, context, policy, batch };
   if (batch.state === "paused") return settlePause(turn);
@@ -270,6 +273,7 @@ async function endRun(turn: Turn): Promise<void> {
   if (openCount(await readCounts(client, batch.id)) > 0) return;
   const lanes = await readLanes(client, batch.id, 0);
   if (lanes.length > 0 && lanes.every(({ stopped }) => stopped)) return stopWithoutLanes(turn);
+  await resolveGroups(client, batch.id, turn.context.actor);
   await step(turn, "completed", "done", "no item is open", { sql: "ended_at = clock_timestamp()" });
 }
 

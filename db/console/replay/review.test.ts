@@ -160,6 +160,37 @@ describe("freeze", () => {
   });
 });
 
+describe("fault 38: a double submit", () => {
+  it("of one request makes one batch, and another request with its key is refused", async () => {
+    await makeDead(database.pool, place, 2);
+    const keyed = (fill: number) => ({
+      ...ann(),
+      idempotency: { key: "draft-once", requestSha256: Buffer.alloc(32, fill) },
+    });
+    const draft = (fill: number) =>
+      draftReplay(keyed(fill), EVERYWHERE, { name: "b", selection: byDestination(), reason: REASON });
+    const before = await countRows(database.pool, "replay_batch");
+    const [one, two] = await Promise.all([draft(1), draft(1)]);
+    expect(one.after.batchId).toBe(two.after.batchId);
+    expect(await countRows(database.pool, "replay_batch")).toBe(before + 1);
+    await expect(draft(2)).rejects.toMatchObject({ code: "idempotency_mismatch" });
+  });
+});
+
+describe("the largest batch", () => {
+  it("of 5,000 entries is drafted, frozen and started within the limits of a command", async () => {
+    await makeDead(database.pool, place, 5_001);
+    const batch = await makeApproved(database, byDestination());
+    await startReplay(bob(), about(batch));
+    expect(await itemStates(database.pool, batch.id)).toEqual({ frozen: 5_000 });
+    const { rows } = await database.pool.query(
+      "SELECT count(DISTINCT seq)::integer AS places, count(*) FILTER (WHERE canary)::integer AS canary FROM sluice.replay_item WHERE batch_id = $1",
+      [batch.id],
+    );
+    expect(rows).toEqual([{ places: 5_000, canary: 25 }]);
+  });
+});
+
 describe("second person", () => {
   let batch: Batch & { sha256: string };
   beforeEach(async () => {
