@@ -123,6 +123,26 @@ describe("people stop it", () => {
     ]);
   });
 
+  it("what comes back unsent to a lane that has stopped meanwhile is recalled, not claimed again", async () => {
+    const other = await makePlace(database.pool);
+    const { batch } = await started([place, other], 5, { concurrency: 2 });
+    await nextTurn(batch);
+    const { ids: out, token } = await claimReplay(database.pool, place, 1);
+    await database.pool.query(
+      "UPDATE sluice.destination SET disabled_at = now(), disabled_reason = 'r' WHERE id = $1",
+      [place.destinationId],
+    );
+    await nextTurn(batch);
+    await database.pool.query(
+      "UPDATE sluice.destination SET disabled_at = NULL, disabled_reason = NULL WHERE id = $1",
+      [place.destinationId],
+    );
+    await release(database.pool, out, token);
+    expect(await nextTurn(batch)).toMatchObject({ recalled: 1, state: "canary" });
+    expect((await claimReplay(database.pool, place)).ids).toEqual([]);
+    expect(await readRow(database.pool, "dead_letter", String(out[0]))).toMatchObject({ cycle: 1 });
+  });
+
   it("pause in the canary's hold returns to the hold", async () => {
     const { batch } = await started([place], 5);
     await nextTurn(batch);

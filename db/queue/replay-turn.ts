@@ -141,7 +141,12 @@ async function judgeLanes(turn: Turn): Promise<{ recalled: number; changed: bool
   let recalled = 0;
   let changed = false;
   for (const lane of await readLanes(client, batch.id, most)) {
-    if (lane.stopped) continue;
+    if (lane.stopped) {
+      // A row that was in flight then and came back unsent must not be claimed again: the batch still runs.
+      if (lane.out > 0)
+        recalled += (await recallItems(client, batch.id, lane.destination_id, "recalled")).recalled;
+      continue;
+    }
     const equal = equalFailures(lane.attempts, most);
     const condition = lane.trouble ?? (equal === null ? null : "equal_failures");
     if (condition !== null) {

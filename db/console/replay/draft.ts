@@ -51,6 +51,7 @@ export async function draftReplay(
         throw new Refusal("conflict", new SluiceError("bad_selection", detail, { excluded }));
       }
       const tenantIds = [...new Set(kept.map(({ tenant_id }) => tenant_id))];
+      requireOneTenant(tenantIds, scope, context);
       const { policy } = await readPolicy(client);
       await client.query(
         `INSERT INTO sluice.replay_batch (id, region, name, reason, ticket, requested_by, editors, tenant_ids, selection, excluded, sample_seed, plan)
@@ -94,6 +95,17 @@ export async function draftReplay(
       };
     },
   );
+}
+
+/** Somebody of some tenants only could draft a batch of several, and then do nothing with it. */
+function requireOneTenant(
+  tenantIds: readonly string[],
+  scope: AccessScope,
+  { region }: CommandContext,
+): void {
+  if (tenantIds.length === 1 || covers(scope, { region, tenantId: null })) return;
+  const detail = "a batch of several tenants needs a grant for the whole region: choose one tenant";
+  throw new Refusal("denied", new SluiceError("bad_selection", detail, { tenants: tenantIds.length }));
 }
 
 function prefixed(excluded: Readonly<Record<string, number>>): Facts {

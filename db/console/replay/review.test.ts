@@ -104,6 +104,21 @@ describe("select", () => {
   });
 });
 
+describe("several tenants", () => {
+  it("are a matter of the region: who has a grant for some tenants drafts of one at a time", async () => {
+    const other = await makePlace(database.pool);
+    const ids = [...(await makeDead(database.pool, place, 1)), ...(await makeDead(database.pool, other, 1))];
+    const draft = (wanted: readonly string[]) =>
+      draftReplay(
+        ann(),
+        { us: [place.tenantId, other.tenantId] },
+        { name: "b", selection: { ids: publicIds(wanted) }, reason: REASON },
+      );
+    await expect(draft(ids)).rejects.toMatchObject({ code: "bad_selection" });
+    await expect(draft(ids.slice(0, 1))).resolves.toMatchObject({ after: { items: 1 } });
+  });
+});
+
 describe("freeze", () => {
   it("is refused until samples were opened, the cause is named and the checklist is whole", async () => {
     await makeDead(database.pool, place, 3);
