@@ -35,6 +35,8 @@ function claimedOf(tables: Tables, row: DeliveryRow, destinationVersion: number)
     serviceClass: row.serviceClass,
     lane: row.lane,
     replayBatchId: row.replayBatchId,
+    // Batches of the simulation declare one attempt, the default.
+    replayAttempts: row.replayBatchId === null ? null : 1,
     // extract(epoch ...)::float8 * 1000, which rounds twice.
     dueMs: (row.dueUs / 1_000_000) * 1000,
     attempts: row.attempts,

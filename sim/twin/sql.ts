@@ -39,7 +39,7 @@ const at = (parameter: string) => `(timestamptz 'epoch' + ${parameter}::bigint *
 
 export async function clearTables(pool: Pool): Promise<void> {
   await pool.query(`TRUNCATE sluice.tenant, sluice.destination, sluice.destination_state, sluice.destination_rate, sluice.delivery,
-    sluice.delivery_archive, sluice.dead_letter, sluice.dead_letter_group, sluice.payload, sluice.replay_batch, sluice.replay_item,
+    sluice.delivery_archive, sluice.dead_letter, sluice.dead_letter_group, sluice.payload, sluice.replay_batch, sluice.replay_item, sluice.replay_lane, sluice.replay_event,
     sluice.worker_process, graphile_worker._private_jobs`);
   await pool.query("DROP TRIGGER IF EXISTS attempt_append_only ON sluice.attempt");
   await pool.query("TRUNCATE sluice.attempt");
