@@ -36,7 +36,12 @@ export async function customerWith(
 }
 
 /** Deliveries with keys of their own. */
-export async function enqueueMany(world: World, region: Region, customer: Customer, count: number): Promise<void> {
+export async function enqueueMany(
+  world: World,
+  region: Region,
+  customer: Customer,
+  count: number,
+): Promise<void> {
   for (let at = 0; at < count; at += 1) {
     await enqueue(world, region, customer, { key: `${customer.slug}-${randomUUID()}` });
   }

@@ -4,7 +4,15 @@
  */
 import { toPublicId } from "#domain/ids.ts";
 import { readAudit } from "#tests/support/command-rows/sql.ts";
-import { bar, customerWith, destinationPage, fillReason, LONG_MS, REASON, tenantPage } from "./controls-parts.ts";
+import {
+  bar,
+  customerWith,
+  destinationPage,
+  fillReason,
+  LONG_MS,
+  REASON,
+  tenantPage,
+} from "./controls-parts.ts";
 import { signInAs } from "./support/accounts.ts";
 import { enqueue } from "./support/enqueue.ts";
 import { expect, test } from "./support/world.ts";
@@ -136,4 +144,3 @@ test("DLQ-1 retry now is offered for a delayed delivery only, and a dead letter 
   await expect(refused).toBeDisabled();
   await expect(refused).toHaveAccessibleDescription(/needs a reviewed batch/);
 });
-

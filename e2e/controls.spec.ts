@@ -2,12 +2,21 @@
  * The controls in a real browser against real workers, receiver and databases: what a dialog says, and what holds after its
  * answer.
  */
-import type { RequestRecord } from "#demo/receiver/types.ts";
+
 import type { Page } from "@playwright/test";
+import type { RequestRecord } from "#demo/receiver/types.ts";
 import { toPublicId } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
 import { readAudit } from "#tests/support/command-rows/sql.ts";
-import { bar, customerWith, destinationPage, enqueueMany, fillReason, LONG_MS, REASON } from "./controls-parts.ts";
+import {
+  bar,
+  customerWith,
+  destinationPage,
+  enqueueMany,
+  fillReason,
+  LONG_MS,
+  REASON,
+} from "./controls-parts.ts";
 import type { Customer } from "./support/enqueue.ts";
 import { expect, test, type World } from "./support/world.ts";
 

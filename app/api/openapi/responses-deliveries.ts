@@ -250,7 +250,9 @@ export const deliveryAnswer: z.ZodType<DeliveryAnswer> = z.object({
   delivery: deliveryDetail,
   attempts: z.array(attemptEntry),
   attemptsTruncated: z.boolean().describe("True when there are more attempts than are shown."),
-  annotations: z.array(deliveryAnnotation).describe("What was done to it and to what it belongs to, oldest first."),
+  annotations: z
+    .array(deliveryAnnotation)
+    .describe("What was done to it and to what it belongs to, oldest first."),
 });
 
 export const revealedBody: z.ZodType<RevealedBody> = z.object({
