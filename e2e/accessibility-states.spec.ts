@@ -14,12 +14,14 @@ const SCENE_TIMEOUT_MS = 120_000;
 const LONG_MS = 180_000;
 
 let scene: Scene;
+let end: () => Promise<void> = async () => {};
 
 test.beforeAll(async ({ world }) => {
   test.setTimeout(SCENE_TIMEOUT_MS);
   scene = await setScene(world);
+  end = scene.end;
 });
-test.afterAll(() => scene.end());
+test.afterAll(() => end());
 
 test.beforeEach(async ({ page, world }) => {
   test.setTimeout(LONG_MS);

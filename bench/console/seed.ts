@@ -58,7 +58,8 @@ async function seedRegion(pool: Pool, region: Region, sizes: ConsoleSizes): Prom
     await loadSamples(client, places);
     const pieces = piecesOf(sizes.archived, Date.now());
     for (const [index, piece] of pieces.entries()) {
-      if (index % TELL_EVERY_PIECES === 0) progress(`${region}: ${piece.first - 1} of ${sizes.archived} archived`);
+      if (index % TELL_EVERY_PIECES === 0)
+        progress(`${region}: ${piece.first - 1} of ${sizes.archived} archived`);
       await loadPiece(pool, client, piece, places);
     }
     progress(`${region}: ${sizes.live} live`);

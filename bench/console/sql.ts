@@ -232,7 +232,8 @@ const KNOWN_IDS = 40;
 export async function readKnown(pool: Pool): Promise<Known> {
   const list = async (text: string): Promise<string[]> => {
     const { rows } = await pool.query<{ id: string }>(`${text} LIMIT ${KNOWN_IDS}`);
-    if (rows.length === 0) throw new Error("the database was not seeded: run `npm run bench -- console --seed-only`");
+    if (rows.length === 0)
+      throw new Error("the database was not seeded: run `npm run bench -- console --seed-only`");
     return rows.map(({ id }) => id);
   };
   const bare = (prefix: string, column = "id") => `'${prefix}_' || replace(${column}::text, '-', '') AS id`;
@@ -242,7 +243,9 @@ export async function readKnown(pool: Pool): Promise<Known> {
     destinations: await list(`SELECT ${bare("dst")} FROM sluice.destination ORDER BY md5(name)`),
     live: await list(`SELECT ${bare("dlv")} FROM sluice.delivery TABLESAMPLE SYSTEM (5)`),
     dead: await list(`SELECT ${bare("dlv")} FROM sluice.dead_letter ORDER BY md5(id::text)`),
-    archived: await list(`SELECT ${bare("dlv")} FROM sluice.delivery_archive WHERE id >= sluice.uuid_floor(clock_timestamp() - interval '9 days')`),
+    archived: await list(
+      `SELECT ${bare("dlv")} FROM sluice.delivery_archive WHERE id >= sluice.uuid_floor(clock_timestamp() - interval '9 days')`,
+    ),
     groups: await list(`SELECT ${bare("dlg")} FROM sluice.dead_letter_group ORDER BY md5(fingerprint)`),
     keys: await list("SELECT idempotency_key AS id FROM sluice.delivery_key"),
   };

@@ -107,7 +107,7 @@ async function makeLate(world: World, late: Customer): Promise<void> {
   const { uuid } = await enqueue(world, "eu", late, { key: `late-${randomUUID()}` });
   await pool.query(
     `UPDATE sluice.delivery
-        SET created_at = created_at - $2::interval, first_due_at = first_due_at - $2::interval, due_at = due_at - $2::interval
+        SET first_due_at = first_due_at - $2::interval, due_at = due_at - $2::interval
       WHERE id = $1`,
     [uuid, LATE_BY],
   );

@@ -76,7 +76,7 @@ function describedOperation(operation: Operation): JsonSchema {
   return {
     operationId: operation.id,
     summary: operation.summary,
-    description: `Needs the action \`${operation.action}\`.`,
+    description: [`Needs the action \`${operation.action}\`.`, operation.note].filter(Boolean).join(" "),
     tags: [tagOf(operation)],
     "x-sluice-action": operation.action,
     ...(parameters.length === 0 ? {} : { parameters }),

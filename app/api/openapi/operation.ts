@@ -17,6 +17,8 @@ export interface Operation {
   readonly path: string;
   readonly id: string;
   readonly summary: string;
+  /** What a caller must know beside the summary. */
+  readonly note?: string;
   readonly action: Action;
   readonly query: z.ZodType;
   readonly body?: Body;

@@ -138,6 +138,9 @@ const REGIONS: readonly Operation[] = [
 const DELIVERIES: readonly Operation[] = [
   special({
     ...words("deliveries", "enqueueDeliveries", "Writes deliveries: the weaker contract"),
+    note:
+      "For programs that cannot use the outbox in their own transaction: the change and the delivery are two commits. " +
+      "Repeat with the same Idempotency-Key until there is an answer. 201: something was written; 200: all of it was known.",
     method: "post",
     action: "enqueue",
     query: enqueueQuery,

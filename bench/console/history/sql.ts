@@ -95,14 +95,7 @@ export async function loadPiece(
   piece: HistoryPart,
   places: { readonly tenantIds: readonly string[]; readonly destinationIds: readonly string[] },
 ): Promise<void> {
-  const values = [
-    piece.fromMs,
-    piece.toMs,
-    piece.rows,
-    piece.first,
-    places.tenantIds,
-    places.destinationIds,
-  ];
+  const values = [piece.fromMs, piece.toMs, piece.rows, piece.first, places.tenantIds, places.destinationIds];
   if (piece.rows > 0) {
     await client.query(ARCHIVE, values);
     await client.query(ATTEMPTS, values);
