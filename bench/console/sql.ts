@@ -98,7 +98,7 @@ SELECT ${LIVE_ID}, rc.region, ${LIVE_PLACE}, ${LIVE_ID}, 64, 'bench.event_' || n
        CASE WHEN s.state = 'leased' THEN ${LIVE_ID} END, CASE WHEN s.state = 'leased' THEN clock_timestamp() + interval '1 day' END,
        CASE WHEN s.state = 'leased' THEN clock_timestamp() END, CASE WHEN s.state = 'leased' THEN ${LIVE_ID} END
   FROM ${LIVE_NUMBERS} CROSS JOIN sluice.region_control rc
- CROSS JOIN LATERAL (SELECT (CASE WHEN n.i % 5 = 0 THEN 'urgent' ELSE 'routine' END)::sluice.service_class AS class) c
+ CROSS JOIN LATERAL (SELECT (CASE WHEN (n.i / 10) % 5 = 0 THEN 'urgent' ELSE 'routine' END)::sluice.service_class AS class) c
  CROSS JOIN LATERAL (SELECT CASE WHEN n.i % 400 = 1 THEN 'leased' WHEN n.i % 10 > 5 THEN 'delayed' ELSE 'ready' END AS state, n.i % 10 > 5 AS retry) s
  CROSS JOIN LATERAL (SELECT CASE WHEN n.i % 10 = 0 OR n.i % 20 = 6 THEN clock_timestamp() - interval '1 second' * (n.i % 600)
                                  ELSE clock_timestamp() + interval '1 second' * (3600 + n.i % 86400) END AS due_at) d`;
