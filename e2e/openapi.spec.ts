@@ -126,7 +126,7 @@ async function fits(response: APIResponse, { operation, path, method }: Call): P
   expect(declared, `${where}: ${text}`).toBeDefined();
   const type = response.headers()["content-type"]?.split(";")[0] ?? "";
   expect(Object.keys(declared?.content ?? {}), where).toContain(type);
-  if (!type.endsWith("json")) return;
+  if (!/^application\/(?:problem\+)?json$/.test(type)) return;
   const schema = declared?.content[type]?.schema;
   if (type === "application/json") {
     const result = validator(nameOf(schema)).safeParse(JSON.parse(text));
@@ -204,6 +204,18 @@ test("the lists of every state and the other region fit as well", async ({ world
     }
   }
   await admin.dispose();
+});
+
+test("an answer with a field more, a field less or another kind of value would not fit", async ({
+  request,
+}) => {
+  const profile = (await (await request.get("/api/v1/me")).json()) as Record<string, unknown>;
+  const { name: _name, ...less } = profile;
+  const shape = validator("ProfileAnswer");
+  expect(shape.safeParse(profile).success).toBe(true);
+  for (const wrong of [{ ...profile, surprise: 1 }, less, { ...profile, regions: "us" }, null]) {
+    expect(shape.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false);
+  }
 });
 
 test("an unknown parameter is refused everywhere, and so is everything without a sign-in", async ({

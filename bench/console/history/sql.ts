@@ -88,6 +88,12 @@ SELECT ${NTH_ID}, rc.region, ${NTH_ID}, ${PLACE}, ${CLASS}, 'first', 1, 'http', 
        CASE WHEN n.i % 200 = 0 THEN 503 ELSE 200 END, n.at + interval '500 ms'
   FROM ${NUMBERS}, sluice.region_control rc`;
 
+/** What a vacuum does beside: without it every look at a minute reads all that was written since the last one. */
+const SUMMARIZE = `
+SELECT sum(brin_summarize_new_values(c.oid)) FROM pg_class c JOIN pg_am m ON m.oid = c.relam JOIN pg_index i ON i.indexrelid = c.oid
+  JOIN pg_inherits h ON h.inhrelid = i.indrelid
+ WHERE m.amname = 'brin' AND c.relkind = 'i' AND h.inhparent = 'sluice.attempt'::regclass`;
+
 /** Writes one piece and lets the workers' functions count it, as if that time were now. */
 export async function loadPiece(
   pool: Pool,
@@ -99,6 +105,7 @@ export async function loadPiece(
   if (piece.rows > 0) {
     await client.query(ARCHIVE, values);
     await client.query(ATTEMPTS, values);
+    await client.query(SUMMARIZE);
   }
   await rollUpAttempts(pool);
   if (piece.toMs < Date.now() - CHART_DAYS * 86_400_000) return;
