@@ -4,7 +4,17 @@
  */
 import type { Locator, Page } from "@playwright/test";
 import { bar } from "./controls-parts.ts";
-import { checkAxe, checkView, settled, visit } from "./support/a11y.ts";
+import {
+  axeFindings,
+  checkAxe,
+  checkView,
+  checkWidth,
+  pageWidth,
+  SMALLEST,
+  settled,
+  visit,
+  WIDE,
+} from "./support/a11y.ts";
 import { becomes, destinationPath, type Scene, setScene, tenantPath } from "./support/a11y-scene.ts";
 import { expect, test, type World } from "./support/world.ts";
 
@@ -135,6 +145,7 @@ async function checkDialog(page: Page, controls: Locator, name: string): Promise
   }
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByLabel(/^Reason/)).toBeVisible();
+  // Sent without a reason: the fields say what is missing.
   await dialog.locator('button[type="submit"]').click();
   await expect(dialog.getByText(/at least 10 characters/).first()).toBeVisible();
   await checkDialogView(page, dialog, name);
@@ -142,11 +153,14 @@ async function checkDialog(page: Page, controls: Locator, name: string): Promise
 
 /** The open dialog in both themes and at 320 px; Escape closes it. */
 async function checkDialogView(page: Page, dialog: Locator, name: string): Promise<void> {
-  await checkView(page, name);
-  await page.setViewportSize({ width: 320, height: 720 });
+  await checkAxe(page, name);
+  await page.setViewportSize(SMALLEST);
+  await checkWidth(page, name);
   const wide = await dialog.evaluate((own) => own.scrollWidth > own.clientWidth);
   expect.soft(wide, `${name}: the dialog is wider than 320 px`).toBe(false);
-  await page.setViewportSize({ width: 1280, height: 720 });
+  // The buttons stay in sight while the body scrolls.
+  await expect.soft(dialog.locator("footer").getByRole("button").last(), name).toBeInViewport();
+  await page.setViewportSize(WIDE);
   await page.keyboard.press("Escape");
   await expect(dialog).toHaveCount(0);
 }
@@ -188,8 +202,8 @@ test.describe("dialogs", () => {
   });
 
   test("of a delivery: retry, cancel, will not replay; and a revealed body", async ({ page }) => {
-    const { waitingId, deadId } = scene;
-    const waiting = await controlsOf(page, `/deliveries/${waitingId}`, `delivery ${waitingId}`);
+    const { failingId, deadId } = scene;
+    const waiting = await controlsOf(page, `/deliveries/${failingId}`, `delivery ${failingId}`);
     for (const name of ["Retry now", "Cancel"]) await checkDialog(page, waiting, name);
     const dead = await controlsOf(page, `/deliveries/${deadId}`, `delivery ${deadId}`);
     await checkDialog(page, dead, "Will not replay");
@@ -201,7 +215,8 @@ test.describe("dialogs", () => {
   test("of the frame: palette, help, account, saved views, navigation", async ({ page }) => {
     await visit(page, "/deliveries?region=us", row(page));
     await page.keyboard.press("Control+k");
-    await expect(page.getByRole("option").first()).toBeVisible();
+    const palette = page.getByRole("dialog", { name: "Find anything" });
+    await expect(palette.getByRole("option").first()).toBeVisible();
     await checkView(page, "palette");
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");
@@ -212,7 +227,7 @@ test.describe("dialogs", () => {
     await expect(page.getByLabel("Save these filters as")).toBeVisible();
     await checkView(page, "saved views");
     await page.keyboard.press("Escape");
-    await page.setViewportSize({ width: 320, height: 720 });
+    await page.setViewportSize(SMALLEST);
     await page.getByRole("button", { name: /^Signed in as/ }).click();
     await checkAxe(page, "account, 320 px");
     await page.keyboard.press("Escape");
@@ -220,6 +235,35 @@ test.describe("dialogs", () => {
     await expect(page.getByRole("dialog", { name: "Navigation" })).toBeVisible();
     await checkAxe(page, "navigation, 320 px");
   });
+});
+
+test("the looks of these tests find a small target, pale text in each theme, an image without words and a wide page", async ({
+  page,
+}) => {
+  await visit(page, "/about", page.getByText("SLUICE_SESSION_HOURS"));
+  await page.getByRole("main").evaluate((main) => {
+    const add = (tag: string, style: Partial<CSSStyleDeclaration>, text = "x") => {
+      const own = document.createElement(tag);
+      own.textContent = text;
+      Object.assign(own.style, style);
+      main.append(own);
+    };
+    for (let at = 0; at < 2; at += 1) add("button", { width: "10px", height: "10px", padding: "0" });
+    add("p", { color: "#808080", background: "#707070" });
+    add("img", {}, "");
+    add("div", { width: "700px" });
+  });
+  const rulesOf = (findings: readonly string[]) => new Set(findings.map((line) => line.split(" | ")[0]));
+  expect([...rulesOf(await axeFindings(page))].sort()).toEqual([
+    "color-contrast",
+    "image-alt",
+    "target-size",
+  ]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect([...rulesOf(await axeFindings(page, "colours"))]).toEqual(["color-contrast"]);
+  await page.setViewportSize(SMALLEST);
+  expect([...rulesOf(await axeFindings(page, "structure"))].sort()).toEqual(["image-alt", "target-size"]);
+  expect(await pageWidth(page)).toBeGreaterThan(SMALLEST.width);
 });
 
 test("what a role may not do stays in sight with its reason", async ({

@@ -31,7 +31,7 @@ const OF_REGION: readonly Opener[] = [{ name: "Stop claims" }, { name: "Default 
 async function open(page: Page, controls: Locator, { name, menu }: Opener): Promise<Locator> {
   if (menu) {
     await controls.getByRole("button", { name: "More controls" }).click();
-    await page.getByRole("menuitem", { name }).click();
+    await page.getByRole("menuitem", { name, exact: true }).click();
   } else {
     await controls.getByRole("button", { name, exact: true }).click();
   }

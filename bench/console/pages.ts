@@ -45,7 +45,7 @@ export async function weighPages(
   const cookie = await signIn(console.url, person);
   const scripts: PageScript[] = [];
   for (const [page, address] of pagesOf(known)) {
-    const headers = page === "/login" ? {} : { cookie };
+    const headers: Record<string, string> = page === "/login" ? {} : { cookie };
     const response = await fetch(`${console.url}${address}`, { headers, redirect: "manual" });
     if (response.status !== 200) throw new Error(`${address} was answered with ${response.status}`);
     scripts.push({ page, kB: round(bytesOf(await response.text()) / BYTES_PER_KB, 1) });

@@ -4,7 +4,7 @@
  * which answers are dear; the others are read anew each time, so that a small region's answer is always of this moment.
  *
  * A question may also be kept warm: for some time after somebody asked, it is read anew by itself, so that who comes back to
- * a page does not wait either. Only few questions are, and only within the same part of the time as ever.
+ * a page does not wait either. Only few questions are, and never one that would take a large part of the time.
  */
 import { singleFlight } from "./single-flight.ts";
 
@@ -24,6 +24,8 @@ export const WARM_RULES: SnapshotRules = { ...SNAPSHOT_RULES, warmMs: 300_000 };
 const MAX_QUESTIONS = 100;
 /** Questions that are kept warm at one time. */
 const MAX_WARM = 4;
+/** The part of the time that keeping one question warm may take: on a machine that is slow for a while it is more than the duty. */
+const MAX_WARM_DUTY = 0.25;
 
 interface Kept {
   readonly value: unknown;
@@ -95,10 +97,12 @@ function keepWarm(
   all.set(key, warm);
   const goOn = () => {
     const kept = shared.sluiceSnapshots?.get(key);
-    const everyMs = (kept?.tookMs ?? 0) / rules.duty;
-    // Not dear any more; or so dear that its answers are too old before the next may be read; or nobody looks.
+    const tookMs = kept?.tookMs ?? 0;
+    // Before the answer is too old, with room for a read that takes longer than the last one.
+    const everyMs = Math.min(tookMs / rules.duty, rules.maxAgeMs - 1.5 * tookMs);
+    // Not dear any more; or so dear that keeping it warm would be all that the region does; or nobody looks.
     const ends =
-      kept === undefined || everyMs + kept.tookMs > rules.maxAgeMs || nowMs() - warm.askedMs > rules.warmMs;
+      kept === undefined || tookMs > everyMs * MAX_WARM_DUTY || nowMs() - warm.askedMs > rules.warmMs;
     if (ends) {
       all.delete(key);
       return;

@@ -7,19 +7,23 @@ import { expect, type Locator, type Page } from "@playwright/test";
 
 /** WCAG 2.2 up to AA, and axe's best practices: target sizes are in the first only when asked for by tag. */
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-const THEMES = ["light", "dark"] as const;
-const WIDE = { width: 1280, height: 720 };
-const SMALLEST = { width: 320, height: 720 };
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+export const WIDE = { width: 1280, height: 720 };
+export const SMALLEST = { width: 320, height: 720 };
 const HTML_CHARS = 200;
 const TAB_LIMIT = 150;
+const WIDTH_TIMEOUT_MS = 5_000;
+
+/** What of the rules: all; those that a theme can break; those that markup and size can break. */
+type Rules = "all" | "colours" | "structure";
 
 /** One line per element that breaks a rule. */
-export async function axeFindings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page })
-    .options({ resultTypes: ["violations"] })
-    .withTags(TAGS)
-    .setLegacyMode()
-    .analyze();
+export async function axeFindings(page: Page, rules: Rules = "all"): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).setLegacyMode();
+  if (rules === "colours") axe.withRules(COLOUR_RULES);
+  else axe.withTags(TAGS);
+  if (rules === "structure") axe.disableRules(COLOUR_RULES);
+  const { violations } = await axe.analyze();
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, html, any }) =>
       [id, target.join(" "), html.slice(0, HTML_CHARS), any[0]?.message ?? ""].join(" | "),
@@ -27,32 +31,44 @@ export async function axeFindings(page: Page): Promise<string[]> {
   );
 }
 
-/** Axe in both themes, without a reload between them. */
+/** All of axe in the light theme and, without a reload, its rules of colour in the dark one. */
 export async function checkAxe(page: Page, what: string): Promise<void> {
-  for (const colorScheme of THEMES) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await expect(page.locator("html")).toHaveAttribute("data-theme", colorScheme);
-    expect.soft(await axeFindings(page), `${what}, ${colorScheme}`).toEqual([]);
-  }
+  await inTheme(page, "light");
+  expect.soft(await axeFindings(page), `${what}, light`).toEqual([]);
+  await inTheme(page, "dark");
+  expect.soft(await axeFindings(page, "colours"), `${what}, dark`).toEqual([]);
 }
 
-/** As `checkAxe`, and at 320 px: axe again, no sideways scrolling of the page, and every wide table in a labelled region. */
+async function inTheme(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await expect(page.locator("html")).toHaveAttribute("data-theme", colorScheme);
+}
+
+/** As `checkAxe`, and at 320 px: no sideways scrolling of the page, every wide table in a labelled region, and axe again. */
 export async function checkView(page: Page, what: string): Promise<void> {
   await settled(page);
   await checkAxe(page, what);
   await page.setViewportSize(SMALLEST);
-  await checkNarrow(page, what);
+  await settled(page);
+  await checkWidth(page, what);
+  expect.soft(await axeFindings(page, "structure"), `${what}, 320 px`).toEqual([]);
   await page.setViewportSize(WIDE);
 }
 
-/** The checks of a small screen alone. */
-export async function checkNarrow(page: Page, what: string): Promise<void> {
-  await settled(page);
+/** A state of a page whose words stand in parts that are checked elsewhere in both themes: axe once, and 320 px. */
+export async function checkState(page: Page, what: string): Promise<void> {
+  expect.soft(await axeFindings(page), what).toEqual([]);
+  await page.setViewportSize(SMALLEST);
+  await checkWidth(page, what);
+  await page.setViewportSize(WIDE);
+}
+
+/** At 320 px: the page is not wider than that, and what is wider can be reached and has a name. */
+export async function checkWidth(page: Page, what: string): Promise<void> {
   await expect
-    .soft(async () => expect(await pageWidth(page)).toBeLessThanOrEqual(SMALLEST.width), `${what}, width`)
-    .toPass({ timeout: 5_000 });
+    .poll(() => pageWidth(page), { message: `${what}, width`, timeout: WIDTH_TIMEOUT_MS })
+    .toBeLessThanOrEqual(SMALLEST.width);
   expect.soft(await unlabelledScrollers(page), `${what}, tables at 320 px`).toEqual([]);
-  expect.soft(await axeFindings(page), `${what}, 320 px`).toEqual([]);
 }
 
 /** Opens a page and waits until it shows what it is for. */
@@ -66,7 +82,8 @@ export async function settled(page: Page): Promise<void> {
   await expect(page.locator(".animate-skeleton:visible")).toHaveCount(0);
 }
 
-function pageWidth(page: Page): Promise<number> {
+/** How wide the page is in all, in CSS pixels. */
+export function pageWidth(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth);
 }
 
