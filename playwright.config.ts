@@ -3,14 +3,15 @@
  * (e2e/config.ts); `npm test` gives them two migrated databases and a built console.
  */
 import { defineConfig } from "@playwright/test";
+import { countWorlds } from "./e2e/config.ts";
 import { findBrowser } from "./scripts/lib/browser.ts";
 
 export default defineConfig({
   testDir: "e2e",
   testMatch: "*.spec.ts",
   outputDir: ".sluice/e2e-results",
-  // One world of real processes serves all files, one after the other.
-  workers: 1,
+  // Each world of real processes serves one file after the other.
+  workers: countWorlds(),
   fullyParallel: false,
   retries: 0,
   forbidOnly: true,

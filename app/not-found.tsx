@@ -1,2 +1,10 @@
 /** A page that does not exist, where there is no frame around it. */
-export { default } from "./(console)/not-found.tsx";
+import NotFound from "./(console)/not-found.tsx";
+
+export default function BareNotFound() {
+  return (
+    <main>
+      <NotFound />
+    </main>
+  );
+}

@@ -1,6 +1,6 @@
 /** The bench's command line: what is given wins, sizes have bounds, nonsense is refused in one line. */
 import { describe, expect, it } from "vitest";
-import { optionsFor, readCommand } from "./config.ts";
+import { givenConsoleUrls, optionsFor, readCommand } from "./config.ts";
 
 describe("the bench's arguments", () => {
   it("runs everything by default", () => {
@@ -26,6 +26,16 @@ describe("the bench's arguments", () => {
     [["drain", "latency"], "one scenario"],
   ])("refuses %j", (args, word) => {
     expect(() => readCommand(args)).toThrow(word);
+  });
+
+  it("seeds only, or measures what was seeded before", () => {
+    const { given, givenArgs } = readCommand(["console", "--seed-only", "--live", "5000"]);
+    expect(given).toEqual({ seedOnly: true, live: 5_000 });
+    expect(givenArgs).toEqual(["--live", "5000", "--seed-only"]);
+    expect(readCommand(["console", "--seeded"]).given).toEqual({ seeded: true });
+    expect(() => givenConsoleUrls({ DATABASE_URL_US: "postgres://u@127.0.0.1/x" })).toThrow(
+      /DATABASE_URL_EU/,
+    );
   });
 
   it("refuses a flag that it does not know", () => {

@@ -1,6 +1,7 @@
 /** Settings of the bench from the command line and the environment; sizes have bounds so that a run always ends. */
 import { parseArgs } from "node:util";
 import { readRegionUrl } from "#db/config.ts";
+import type { Region } from "#domain/region.ts";
 
 export interface BenchOptions {
   readonly rounds: number;
@@ -13,8 +14,17 @@ export interface BenchOptions {
   readonly minutes: number;
   /** Rows that only wait, in `backlog`. */
   readonly delayed: number;
-  /** Finished deliveries, and as many attempts, in `backlog`. */
+  /** Finished deliveries, and as many attempts, in `backlog` and `console`. */
   readonly archived: number;
+  /** Tenants and live deliveries of `console`. */
+  readonly tenants: number;
+  readonly live: number;
+  /** Calls of each read of `console`. */
+  readonly calls: number;
+  /** `console`: fill the databases of DATABASE_URL_US and DATABASE_URL_EU and leave them. */
+  readonly seedOnly: boolean;
+  /** `console`: measure on those databases, which were filled before. */
+  readonly seeded: boolean;
   /** Whether other queues are measured too. */
   readonly peers: boolean;
 }
@@ -41,10 +51,16 @@ export const GENERAL_DEFAULTS: BenchOptions = {
   minutes: 30,
   delayed: 1_000_000,
   archived: 10_000_000,
+  tenants: 1_000,
+  live: 200_000,
+  calls: 60,
+  seedOnly: false,
+  seeded: false,
   peers: true,
 };
 
-type NumberOption = Exclude<keyof BenchOptions, "peers">;
+const SWITCHES = { seedOnly: "seed-only", seeded: "seeded" } as const;
+type NumberOption = Exclude<keyof BenchOptions, "peers" | keyof typeof SWITCHES>;
 
 /** Name on the command line and the largest value of each size. */
 const SIZES: Readonly<Record<NumberOption, { readonly flag: string; readonly max: number }>> = {
@@ -58,12 +74,38 @@ const SIZES: Readonly<Record<NumberOption, { readonly flag: string; readonly max
   minutes: { flag: "minutes", max: 240 },
   delayed: { flag: "delayed", max: 10_000_000 },
   archived: { flag: "archived", max: 100_000_000 },
+  tenants: { flag: "tenants", max: 10_000 },
+  live: { flag: "live", max: 5_000_000 },
+  calls: { flag: "calls", max: 1_000 },
 };
 const NUMBERS = Object.keys(SIZES) as NumberOption[];
 
 /** A server to bench on, in place of an embedded one. Only scratch databases beside the named one are used. */
 export function givenDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string | null {
   return env.DATABASE_URL_US ? readRegionUrl("us", env) : null;
+}
+
+/**
+ * The two region databases that `console` fills and reads when they are given, in place of scratch ones.
+ * @throws Error when one is missing
+ */
+export function givenConsoleUrls(env: NodeJS.ProcessEnv = process.env): Readonly<Record<Region, string>> {
+  return { us: readRegionUrl("us", env), eu: readRegionUrl("eu", env) };
+}
+
+/** The environment of the console that is measured: this one's without databases and sign-in, plus what is given. */
+export function consoleEnvironment(
+  extra: Readonly<Record<string, string>>,
+  env: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const {
+    DATABASE_URL_US: _us,
+    DATABASE_URL_EU: _eu,
+    CONSOLE_DATABASE_URL: _console,
+    SLUICE_OIDC_ISSUER: _issuer,
+    ...rest
+  } = env;
+  return { ...rest, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", ...extra };
 }
 
 /** Where programs are looked for. */
@@ -81,6 +123,9 @@ export function readCommand(args: readonly string[]): BenchCommand {
       json: { type: "boolean", default: false },
       out: option,
       "no-peers": { type: "boolean", default: false },
+      ...Object.fromEntries(
+        Object.values(SWITCHES).map((flag) => [flag, { type: "boolean" as const, default: false }]),
+      ),
       ...Object.fromEntries(NUMBERS.map((name) => [SIZES[name].flag, option])),
     },
   });
@@ -98,6 +143,11 @@ export function readCommand(args: readonly string[]): BenchCommand {
     }
     given[name] = value;
     givenArgs.push(`--${flag}`, String(value));
+  }
+  for (const name of Object.keys(SWITCHES) as (keyof typeof SWITCHES)[]) {
+    if (texts[SWITCHES[name]] !== true) continue;
+    given[name] = true;
+    givenArgs.push(`--${SWITCHES[name]}`);
   }
   if (values["no-peers"] === true) {
     given.peers = false;

@@ -1,5 +1,4 @@
 /** The audit and the regions in a real browser: what was done stands there with its difference, and only for whom it concerns. */
-import AxeBuilder from "@axe-core/playwright";
 import { toPublicId } from "#domain/ids.ts";
 import { clientOf, createPerson } from "./support/accounts.ts";
 import { addCustomer, type Customer } from "./support/enqueue.ts";
@@ -141,38 +140,4 @@ test("regions: workers, lanes and lateness of both, and one that is stopped says
     expect((await command("start-claims")).status()).toBe(200);
   }
   await expect(page.getByRole("region", { name: /^EU/ })).toContainText("Claims on");
-});
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing on the audit, an open row and the regions, ${colorScheme}`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const check = async () => {
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-    };
-    await page.goto("/audit?region=us");
-    await expect(page.getByRole("row").nth(1)).toBeVisible();
-    await check();
-    await page.getByRole("row").nth(1).getByRole("button").click();
-    await expect(page.getByRole("dialog", { name: /^Audit/ })).toBeVisible();
-    await check();
-    await page.goto("/regions");
-    await expect(page.getByRole("table", { name: "Workers of US" })).toBeVisible();
-    await check();
-  });
-}
-
-test("320 px: no page of these is wider than the screen", async ({ page }) => {
-  await page.setViewportSize({ width: 320, height: 720 });
-  for (const path of [
-    "/audit?region=us",
-    "/regions",
-    "/dead-letters?region=us",
-    "/dead-letters?region=us&view=entries",
-  ]) {
-    await page.goto(path);
-    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expect(page.getByText(/as of/).first()).toBeVisible();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(320);
-  }
 });

@@ -2,7 +2,6 @@
  * Dead letters by cause, in a real browser against real workers and a real receiver: hundreds of refused bodies beside one
  * destination that is down are two rows that read differently, and what people do about them is guarded and audited.
  */
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { toPublicId } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
@@ -256,28 +255,3 @@ test("REG-3 who may not: a viewer reads but cannot decide, and a grant for anoth
     ((await done.json()) as { auditId: string }).auditId,
   );
 });
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing on the causes, a cause, its dialog and the entries, ${colorScheme}`, async ({
-    page,
-  }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const check = async () => {
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-    };
-    await page.goto(`/dead-letters?region=us&tenant=${shop.slug}`);
-    await expect(rowOf(page, "Dark Shop")).toHaveCount(1);
-    await check();
-    await page.getByRole("button", { name: /^Destination down/ }).click();
-    const panel = page.getByRole("dialog", { name: /^Destination down/ });
-    await expect(panel.getByRole("button", { name: "Assign" })).toBeEnabled();
-    await check();
-    await panel.getByRole("button", { name: "Note" }).click();
-    await expect(page.getByRole("dialog", { name: /^Save note/ })).toBeVisible();
-    await check();
-    await page.goto(`/dead-letters?region=us&view=entries&tenant=${shop.slug}`);
-    await expect(rowOf(page, "Dark Shop").first()).toBeVisible();
-    await check();
-  });
-}

@@ -115,7 +115,7 @@ test("what a viewer may not see says which role may, and policies and the build 
   await becomes(page, world, world.accounts.viewer);
   await page.goto("/settings?tab=access");
   await expect(page.getByText("People and grants need the role admin")).toBeVisible();
-  await expect(page.getByText("Viewer in US and EU")).toBeVisible();
+  await expect(page.getByRole("tabpanel").getByText("Viewer in US and EU")).toBeVisible();
   await page.getByRole("tab", { name: "Service tokens" }).click();
   await expect(page.getByText("Service tokens need the role admin")).toBeVisible();
   await expect(page).toHaveURL(/tab=tokens/);

@@ -29,7 +29,10 @@ test.describe("keys", () => {
   test("move through rows, open one, and lead to pages", async ({ page }) => {
     await page.goto("/deliveries?region=us&state=delivered");
     const rows = page.getByRole("row");
-    await expect(rows.nth(2)).toBeVisible();
+    await expect(rows.nth(2).getByRole("link").first()).toBeVisible();
+    // Nothing may come in between a key and the look at what it did.
+    await page.keyboard.press("p");
+    await expect(page.getByRole("button", { name: /^Paused/ })).toBeVisible();
     await page.keyboard.press("j");
     await expect(rows.nth(1).getByRole("link").first()).toBeFocused();
     await page.keyboard.press("j");
@@ -37,6 +40,11 @@ test.describe("keys", () => {
     await page.keyboard.press("k");
     const link = rows.nth(1).getByRole("link").first();
     await expect(link).toBeFocused();
+    const href = (await link.getAttribute("href")) ?? "";
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(new RegExp(`${href}`));
+    await page.goBack();
+    await expect(rows.nth(2).getByRole("link").first()).toBeVisible();
     await page.keyboard.press("g");
     await page.keyboard.press("l");
     await expect(page).toHaveURL(/\/dead-letters\?region=us/);
@@ -53,7 +61,7 @@ test.describe("keys", () => {
       expect(rows[0]?.n).toBeGreaterThan(60);
     }).toPass();
     await page.goto("/deliveries?region=us&state=delivered");
-    await expect(page.getByRole("row").nth(50)).toBeVisible();
+    await expect(page.getByRole("row").nth(50).getByRole("link").first()).toBeVisible();
     await page.keyboard.press("]");
     await expect(page).toHaveURL(/cursor=/);
     await expect(page.getByRole("button", { name: "First page" })).toBeVisible();
@@ -65,7 +73,7 @@ test.describe("keys", () => {
 
   test("do nothing while one types, in a dialog and with a modifier", async ({ page }) => {
     await page.goto("/deliveries?region=us");
-    await expect(page.getByRole("row").nth(1)).toBeVisible();
+    await expect(page.getByRole("row").nth(1).getByRole("link").first()).toBeVisible();
     const theme = await page.locator("html").getAttribute("data-theme");
     const search = page.getByRole("searchbox").first();
     await search.focus();
@@ -244,7 +252,7 @@ test("a browser clock that is an hour behind is said to be so, and changes no ag
   });
   await page.goto("/deliveries?region=us&state=delivered");
   await expect(page.getByTestId("banners")).toContainText(/clock is (?:1 h 0 m|59 m) behind the server's/);
-  await expect(page.getByRole("row").nth(1)).toBeVisible();
+  await expect(page.getByRole("row").nth(1).getByRole("link").first()).toBeVisible();
   const asOf = await page.getByRole("main").locator("time").first().getAttribute("datetime");
   expect(Math.abs(Date.parse(asOf ?? "") - Date.now())).toBeLessThan(10 * 60_000);
   await expect(page.getByRole("button", { name: /^Live 5 s/ })).toBeVisible();
@@ -276,7 +284,7 @@ test("a saved view keeps filters and not the place, is shared only when asked to
 }) => {
   const name = `Delivered ${Date.now()}`;
   await page.goto("/deliveries?region=us&state=delivered&range=6h");
-  await expect(page.getByRole("row").nth(1)).toBeVisible();
+  await expect(page.getByRole("row").nth(1).getByRole("link").first()).toBeVisible();
   await page.getByRole("button", { name: "Views" }).click();
   const views = page.getByRole("dialog", { name: "Saved views" });
   await views.getByLabel("Save these filters as").fill(name);
@@ -318,7 +326,7 @@ test("copy link fixes a relative range where the page can show one, and says so 
 }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto("/deliveries?region=us&range=1h");
-  await expect(page.getByRole("row").nth(1)).toBeVisible();
+  await expect(page.getByRole("row").nth(1).getByRole("link").first()).toBeVisible();
   await page.keyboard.press("u");
   await expect(page.getByText("Link copied. Its range is fixed")).toBeVisible();
   const copied = new URL(await page.evaluate(() => navigator.clipboard.readText()));
@@ -326,7 +334,7 @@ test("copy link fixes a relative range where the page can show one, and says so 
   expect((to ?? 0) - (from ?? 0)).toBe(3_600_000);
   expect(copied.searchParams.has("range")).toBe(false);
   await page.goto(`${copied.pathname}${copied.search}`);
-  await expect(page.getByRole("row").nth(1)).toBeVisible();
+  await expect(page.getByRole("row").nth(1).getByRole("link").first()).toBeVisible();
   await expect(page.getByText("Ignored, because it means nothing here")).toHaveCount(0);
   await page.goto("/?range=1h");
   await expect(page.getByTestId("verdict-us")).toBeVisible();

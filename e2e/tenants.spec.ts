@@ -1,6 +1,5 @@
 /** From the tenants to one destination and its evidence; and tenants and destinations made and changed over the API. */
 import { randomUUID } from "node:crypto";
-import AxeBuilder from "@axe-core/playwright";
 import { clientOf } from "./support/accounts.ts";
 import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test } from "./support/world.ts";
@@ -178,36 +177,3 @@ test("CTL-4 changing and deleting ask for the version, the name and the role", a
   await expect(page.getByText("No destination matches")).toBeVisible();
   await Promise.all([admin.dispose(), operator.dispose()]);
 });
-
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing on tenants, destinations and each of their tabs, ${colorScheme}`, async ({
-    page,
-    world,
-  }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const customer = await addCustomer(world, "us", "Accessible Bank", "/429/seconds/60/accessible-bank");
-    await enqueue(world, "us", customer, { key: `axe-${colorScheme}-${Date.now()}` });
-    const check = async () => {
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-    };
-    for (const list of ["/tenants", "/destinations?region=us"]) {
-      await page.goto(list);
-      await expect(page.getByRole("row").nth(1)).toBeVisible();
-      await check();
-    }
-    const details = [
-      [`/tenants/${customer.slug}?region=us`, "Accessible Bank"],
-      [`/destinations/dst_${customer.destinationId.replaceAll("-", "")}?region=us`, "Ledger"],
-    ] as const;
-    for (const [path, name] of details) {
-      await page.goto(path);
-      await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
-      for (const tab of await page.getByRole("tab").all()) {
-        await tab.click();
-        await expect(tab).toHaveAttribute("aria-selected", "true");
-        await check();
-      }
-    }
-  });
-}

@@ -11,13 +11,16 @@ export default function ConsoleError({
   reset: () => void;
 }) {
   return (
-    <Notice
-      kind="error"
-      title="This page could not be drawn"
-      actions={<Button onClick={reset}>Try again</Button>}
-    >
-      Deliveries are not affected: workers never ask the console.{" "}
-      {error.digest ? `Reference ${error.digest}.` : null}
-    </Notice>
+    <>
+      <h1 className="sr-only">Error</h1>
+      <Notice
+        kind="error"
+        title="This page could not be drawn"
+        actions={<Button onClick={reset}>Try again</Button>}
+      >
+        Deliveries are not affected: workers never ask the console.{" "}
+        {error.digest ? `Reference ${error.digest}.` : null}
+      </Notice>
+    </>
   );
 }

@@ -86,7 +86,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
 }
 
 /** A refusal that cannot be recorded is still a refusal. */
-async function recordDenied(
+export async function recordDenied(
   request: Request,
   action: Action,
   correlationId: string,

@@ -9,6 +9,7 @@ import path from "node:path";
 import type { Pool } from "pg";
 import { createDatabase, dropDatabase, withDatabase } from "#db/admin.ts";
 import { createPool } from "#db/pool.ts";
+import type { Region } from "#domain/region.ts";
 import { migrate } from "#prisma/migrate.ts";
 import {
   embeddedNativeDir,
@@ -29,8 +30,8 @@ export interface BenchDatabase {
   readonly version: string;
   /** An empty database of its own on the same server, for another queue. Goes with this one. */
   makeSibling(name: string): Promise<string>;
-  /** A second region database on the same server. Goes with this one. */
-  openSecond(name: string): Promise<BenchDatabase>;
+  /** A second region database on the same server, of `us` unless said otherwise. Goes with this one. */
+  openSecond(name: string, region?: Region): Promise<BenchDatabase>;
   close(): Promise<void>;
 }
 
@@ -55,10 +56,10 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
 }
 
 /** A migrated database of the given name, with all that is later made beside it. */
-async function openOn(server: Server, name: string): Promise<BenchDatabase> {
+async function openOn(server: Server, name: string, region: Region = "us"): Promise<BenchDatabase> {
   await createDatabase(server.url, name);
   const url = withDatabase(server.url, name);
-  await migrate({ connectionString: url, region: "us" });
+  await migrate({ connectionString: url, region });
   const pool = createPool({ connectionString: url, max: POOL_MAX, applicationName: "sluice-bench" });
   const version = await pool.query<{ server_version: string }>("SHOW server_version");
   const closers: (() => Promise<void>)[] = [];
@@ -73,8 +74,8 @@ async function openOn(server: Server, name: string): Promise<BenchDatabase> {
       closers.push(() => dropDatabase(server.url, sibling));
       return withDatabase(server.url, sibling);
     },
-    async openSecond(suffix) {
-      const second = await openOn(server, `${name}_${suffix}`);
+    async openSecond(suffix, ofRegion) {
+      const second = await openOn(server, `${name}_${suffix}`, ofRegion);
       closers.push(() => second.close());
       return second;
     },

@@ -3,6 +3,7 @@ import type { Scenario } from "../lib/scenario.ts";
 import { backlog } from "./backlog.ts";
 import { bursty } from "./bursty.ts";
 import { cadence } from "./cadence.ts";
+import { consoleReads } from "./console.ts";
 import { drain } from "./drain.ts";
 import { dueLag } from "./due-lag.ts";
 import { holds } from "./holds.ts";
@@ -32,6 +33,7 @@ export const SCENARIOS: readonly Scenario[] = [
   idle,
   soak,
   wal,
+  consoleReads,
 ];
 
 /** Explain a row; run by name only. */

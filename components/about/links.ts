@@ -8,7 +8,7 @@ export interface AboutLink {
 }
 
 export const CANDIDATES: readonly AboutLink[] = [
-  { href: "/openapi.json", label: "OpenAPI", exists: false },
+  { href: "/openapi.json", label: "OpenAPI", exists: true },
   { href: "/metrics", label: "Metrics", exists: false },
 ];
 

@@ -70,11 +70,13 @@ function AuditLine({ row, asOf, expanded, onOpen }: AuditLineProps) {
         <button
           type="button"
           aria-expanded={expanded}
-          aria-label={`Open ${actionText(row.action)} of ${row.actor}`}
           onClick={onOpen}
           className="inline-flex min-h-6 items-center underline-offset-4 hover:underline max-md:min-h-11"
         >
           <NearTimestamp iso={row.at} asOf={asOf} />
+          <span className="sr-only">
+            , open {actionText(row.action)} of {row.actor}
+          </span>
         </button>
       </HeadCell>
       <Cell>

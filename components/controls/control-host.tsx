@@ -14,7 +14,7 @@ const ControlDialogs = dynamic(
   },
 );
 
-/** Stands beside whatever opens a control. */
+/** Stands in the shell, so that Undo works on every page, and beside whatever opens a control. */
 export function ControlHost() {
   const [host] = useState(() => Symbol("control host"));
   useEffect(() => enrolHost(host), [host]);

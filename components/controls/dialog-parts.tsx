@@ -11,7 +11,7 @@ import { boundedWords } from "./control-words.ts";
 export function Facts({ asOf, children }: { asOf: string; children: ReactNode }) {
   return (
     <div className="rounded-md border border-line bg-subtle px-3 py-2.5">
-      <dl className="grid gap-x-4 gap-y-1 text-table sm:grid-cols-[max-content_1fr]">{children}</dl>
+      <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1 text-table">{children}</dl>
       <p className="mt-2 border-line border-t pt-2 text-faint text-table">
         Counted at <Timestamp iso={asOf} form="clock" named plain />
       </p>
@@ -23,7 +23,7 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
   return (
     <>
       <dt className="text-muted">{label}</dt>
-      <dd className="min-w-0 break-words font-medium max-sm:mb-1">{children}</dd>
+      <dd className="min-w-0 break-words font-medium">{children}</dd>
     </>
   );
 }

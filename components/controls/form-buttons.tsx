@@ -25,7 +25,7 @@ export function FormButtons({ formId, label, busy, danger, onCancel }: FormButto
         disabled={busy}
         className={cx(
           "inline-flex min-h-8 min-w-0 items-center justify-center rounded-md px-3 py-1 font-medium text-table",
-          "transition-colors duration-100 hover:opacity-90 disabled:opacity-50 max-md:min-h-11",
+          "transition-colors duration-100 hover:brightness-95 disabled:opacity-50 max-md:min-h-11",
           danger ? "bg-danger text-canvas" : "bg-accent-solid text-white",
         )}
       >

@@ -32,7 +32,7 @@ export function WorkersTable({ health, region, asOf }: WorkersTableProps) {
   const name = region.toUpperCase();
   const hidden = health.workerCount - health.workers.length;
   return (
-    <section aria-label={`Workers of ${name}`} className="min-w-0">
+    <div className="min-w-0">
       <h3 className="mb-1.5 font-medium">Workers</h3>
       {health.workers.length === 0 ? (
         <Notice kind="empty" title="No worker is known" compact>
@@ -48,7 +48,7 @@ export function WorkersTable({ health, region, asOf }: WorkersTableProps) {
       {hidden > 0 ? (
         <p className="mt-1 text-muted text-table">{formatCount(hidden)} more are not listed.</p>
       ) : null}
-    </section>
+    </div>
   );
 }
 

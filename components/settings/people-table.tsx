@@ -124,7 +124,7 @@ function TakeButton({ person, grant, own, onTake }: LineProps & { grant: PersonG
       disabled={isOwn}
       label={
         isOwn
-          ? "Another administrator must take your own grants"
+          ? "Revoke: another administrator must take your own grants"
           : `Revoke ${scopeWords(grant)} of ${person.name}`
       }
       onClick={() => onTake(person, grant)}

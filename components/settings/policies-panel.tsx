@@ -68,7 +68,7 @@ function RegionPanel({ answer }: { answer: RegionAnswer<RegionPolicies> }) {
   return (
     <Panel flush title={title} note="of a class; a destination may override parts of it">
       <Table
-        caption={title}
+        caption={`${title}, by service class`}
         columns={[
           { key: "what", label: "What" },
           ...policies.map(({ serviceClass }) => ({

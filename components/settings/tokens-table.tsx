@@ -31,7 +31,7 @@ export interface TokensTableProps {
 
 export function TokensTable({ tokens, onRevoke }: TokensTableProps) {
   return (
-    <Table caption="Service tokens" columns={COLUMNS}>
+    <Table caption="Service tokens, newest first" columns={COLUMNS}>
       {tokens === null ? (
         <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
       ) : (

@@ -1,6 +1,7 @@
 /** The frame of every page: skip link, rail, top bar, notices and the main region. */
 import { Search } from "lucide-react";
 import { type ReactNode, Suspense } from "react";
+import { ControlHost } from "#components/controls/control-host.tsx";
 import { Banners } from "./banners.tsx";
 import { Bars } from "./bars.tsx";
 import { Brand } from "./brand.tsx";
@@ -53,6 +54,7 @@ export function Shell({ environment, children }: ShellProps) {
           </main>
         </div>
       </div>
+      <ControlHost />
     </ShellControlsProvider>
   );
 }

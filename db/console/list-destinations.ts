@@ -8,6 +8,7 @@ import { fromPublicId } from "#domain/ids.ts";
 import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { readKey, writeKey } from "./key-cursor.ts";
+import { escapeLike, HOST_TEXT } from "./names.ts";
 import {
   DESTINATION_STATE,
   type DestinationHealth,
@@ -113,12 +114,11 @@ function tenantTerm(tenant: string, bind: (value: unknown) => string): string {
     : `x.tenant_id = (SELECT id FROM sluice.tenant WHERE slug = ${bind(tenant)})`;
 }
 
-/** The host is what stands between the slashes and the next one: never a character of the path. */
+/** By the name or the host, as `HOST_TEXT` says. */
 function searchTerm(q: string, bind: (value: unknown) => string): string {
   if (DESTINATION_ID.test(q)) return `x.id = ${bind(fromPublicId("dst", q))}::uuid`;
-  const text = `lower(${bind(q)}::text)`;
-  const host = "substring(x.url FROM '^[A-Za-z]+://([^/?#]+)')";
-  return `(position(${text} IN lower(x.name)) > 0 OR position(${text} IN lower(${host})) > 0)`;
+  const pattern = `'%' || lower(${bind(escapeLike(q))}::text) || '%'`;
+  return `(lower(x.name) LIKE ${pattern} OR ${HOST_TEXT} LIKE ${pattern})`;
 }
 
 /** Goes on behind the cursor's row, wherever its name stands by now: a deleted row still has one. */

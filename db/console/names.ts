@@ -32,6 +32,17 @@ export const NAME_COLUMNS = `
   d.tenant_id, t.slug AS tenant_slug, t.name AS tenant_name,
   d.destination_id, x.name AS destination_name, x.url AS destination_url`;
 
+/**
+ * The host of a destination `x` as it is searched for: what stands between the slashes and the next one, never a character
+ * of the path. Without a pattern match, which would cost ten thousand rows four times as much.
+ */
+export const HOST_TEXT = `lower(split_part(split_part(split_part(x.url COLLATE "C", '/', 3), '?', 1), '#', 1))`;
+
+/** Text as a part of a LIKE pattern: it stands for itself only. */
+export function escapeLike(text: string): string {
+  return text.replaceAll(/[\\%_]/g, "\\$&");
+}
+
 /** A row whose tenant is gone keeps its id as its name. */
 export function tenantName(row: NameRow): TenantName {
   const id = toPublicId("ten", row.tenant_id);

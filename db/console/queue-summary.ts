@@ -121,7 +121,7 @@ const FIRST_AGE_SUMS = Array.from(
  */
 export const QUEUE = `
   WITH q AS MATERIALIZED (
-    SELECT * FROM sluice.queue_age($1) a WHERE $5::uuid[] IS NULL OR a.tenant_id = ANY ($5)
+    SELECT * FROM sluice.queue_age($1, $5::uuid[])
   ), dead AS MATERIALIZED (
     -- One step a tenant, however many dead letters it has.
     WITH RECURSIVE walk AS (

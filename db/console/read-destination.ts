@@ -121,7 +121,11 @@ export async function readDestination(
   };
 }
 
-/** $1 the time of the answer, $2 the id, $3 the tenants of the scope. */
+/** $1 the id, $2 the tenants of the scope. */
+const OWNER = `
+  SELECT x.tenant_id FROM sluice.destination x WHERE x.id = $1 AND ($2::uuid[] IS NULL OR x.tenant_id = ANY ($2)) LIMIT 1`;
+
+/** $1 the time of the answer, $2 the id, $3 its tenant, in an array: known before, so that only its own rows are read. */
 const DETAIL = `
   SELECT x.version, x.created_at, x.deleted_at, x.paused_at, x.pause_until, x.pause_reason, x.paused_by,
          x.disabled_at, x.disabled_reason, x.disabled_by, x.plain_signature_header, x.policy_override,
@@ -138,8 +142,8 @@ const DETAIL = `
      SELECT min(a.first_due_at) AS first_due_at, sum(a.due_count)::integer AS due_count, min(a.due_since) AS due_since,
             sum(a.gated_count)::integer AS gated, sum(a.held_count)::integer AS held_count, min(a.held_since) AS held_since,
             min(a.held_why) FILTER (WHERE a.held_count > 0) AS held_why, sum(a.ready)::integer AS ready, sum(a.delayed)::integer AS delayed
-       FROM sluice.queue_age($1) a WHERE a.destination_id = $2) q
-   WHERE x.id = $2 AND ($3::uuid[] IS NULL OR x.tenant_id = ANY ($3))
+       FROM sluice.queue_age($1, $3::uuid[], $2::uuid) a) q
+   WHERE x.id = $2 AND x.tenant_id = ANY ($3)
    LIMIT 1`;
 
 interface DetailRow {
@@ -194,7 +198,9 @@ async function find(
   id: string,
   tenantIds: TenantScope,
 ): Promise<DestinationDetail | null> {
-  const [row] = await sql<DetailRow>(DETAIL, [asOf, id, tenantIds]);
+  const [owner] = await sql<{ tenant_id: string }>(OWNER, [id, tenantIds]);
+  if (owner === undefined) return null;
+  const [row] = await sql<DetailRow>(DETAIL, [asOf, id, [owner.tenant_id]]);
   if (row === undefined) return null;
   const health = (await readDestinationHealth(sql, asOf, [id], DETAIL_COUNT_LIMIT)).get(id);
   if (health === undefined) return null;

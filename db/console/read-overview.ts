@@ -29,7 +29,7 @@ import {
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 import { readAmplification } from "./read-series.ts";
 import { COUNT_LIMIT, type LastHour, readFacts, readLastHour } from "./region-facts.ts";
-import { snapshot } from "./snapshot.ts";
+import { snapshot, WARM_RULES } from "./snapshot.ts";
 import { judgeRegion, type Verdict } from "./verdict.ts";
 
 export { COUNT_LIMIT };
@@ -103,7 +103,8 @@ const THRESHOLDS: Thresholds = {
 /**
  * Asks the given regions of the scope at once, or all of them. Ages, depths and counts are those of the scope's tenants;
  * workers and slots are the region's. On a region with so much live work that a scan of it is dear, the answer may be some
- * seconds old; its `asOf` says of when every number is.
+ * seconds old; its `asOf` says of when every number is. Such a region is read again by itself for some minutes after somebody
+ * looked, so that only the first one waits for the scan.
  * @throws SluiceError `not_found` when a given region is outside the scope.
  */
 export async function readOverview(
@@ -127,6 +128,7 @@ function readOne({
     () => readRegion(region, (sql, asOf) => overviewOf(sql, asOf, tenantIds)),
     isDear,
     () => performance.now(),
+    WARM_RULES,
   );
 }
 

@@ -35,7 +35,12 @@ class RegionUnusableError extends Error {
   override readonly name = "RegionUnusableError";
 }
 
-const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
+/**
+ * Reads are small and planned for few rows: compiling one takes longer than running it, helpers of a large scan would take
+ * the cores of workers and of other readers, and the memory of a sum over ten thousand destinations is known.
+ */
+const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
+  SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL work_mem = '16MB'`;
 const WHO = "SELECT clock_timestamp() AS as_of, (SELECT region FROM sluice.region_control) AS region";
 
 /**

@@ -221,7 +221,7 @@ describe("REG-4 scope", () => {
       `INSERT INTO sluice.queue_sample (at, scope, tenant_id, service_class, region, first_attempt_age_ms, due_count, due_age_ms, held_count,
                                         held_age_ms, gated_count, ready, delayed, in_flight, dead)
        SELECT date_trunc('minute', clock_timestamp()), 'tenant', t.id, 'routine', 'us', t.ms, 1, t.ms, 0, 0, 0, 1, 0, 0, t.dead
-         FROM (VALUES ($1::uuid, 7_000, 1), ($2::uuid, 900_000, 40)) AS t (id, ms, dead)`,
+         FROM (VALUES ($1::uuid, 7000, 1), ($2::uuid, 900000, 40)) AS t (id, ms, dead)`,
       [mine.tenantId, other.tenantId],
     );
     const scoped = await series("15m", {}, us());

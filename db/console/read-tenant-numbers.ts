@@ -58,7 +58,7 @@ const NUMBERS = `
            min(q.held_why) FILTER (WHERE q.held_count > 0) AS held_why, sum(q.ready)::integer AS ready,
            sum(q.delayed)::integer AS delayed, sum(q.in_flight)::integer AS in_flight,
            array_agg(DISTINCT q.service_class::text) AS classes
-      FROM sluice.queue_age($1) q WHERE q.tenant_id = ANY ($2::uuid[]) GROUP BY 1
+      FROM sluice.queue_age($1, $2::uuid[]) q GROUP BY 1
   ), places AS MATERIALIZED (
     SELECT x.tenant_id, count(*)::integer AS n, count(*) FILTER (WHERE ${FAILING})::integer AS failing
       FROM sluice.destination x LEFT JOIN sluice.destination_state s ON s.destination_id = x.id

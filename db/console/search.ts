@@ -5,7 +5,7 @@
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { type AccessScope, regionsOf, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
-import { type DestinationName, hostOf, type TenantName } from "./names.ts";
+import { type DestinationName, escapeLike, HOST_TEXT, hostOf, type TenantName } from "./names.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
 
 /** Hits of each kind and region. */
@@ -100,7 +100,7 @@ const DESTINATIONS = `
   SELECT x.id, x.name, x.url, t.name AS tenant_name
     FROM sluice.destination x JOIN sluice.tenant t ON t.id = x.tenant_id
    WHERE x.deleted_at IS NULL AND t.deleted_at IS NULL AND ($1::uuid[] IS NULL OR t.id = ANY ($1))
-     AND (lower(x.name) LIKE $2 OR lower(substring(x.url FROM '^[a-z]+://([^/?#]+)')) LIKE $2 OR x.id = $4::uuid)
+     AND (lower(x.name) LIKE $2 OR ${HOST_TEXT} LIKE $2 OR x.id = $4::uuid)
    ORDER BY (lower(x.name) LIKE $3) DESC, x.name, x.id LIMIT $5`;
 
 const DELIVERIES = `
@@ -108,10 +108,6 @@ const DELIVERIES = `
     FROM sluice.delivery_key k JOIN sluice.destination x ON x.id = k.destination_id
    WHERE k.idempotency_key = $2 AND ($1::uuid[] IS NULL OR x.tenant_id = ANY ($1))
    ORDER BY k.delivery_id DESC LIMIT $3`;
-
-function escapeLike(text: string): string {
-  return text.replaceAll(/[\\%_]/g, "\\$&");
-}
 
 /** The UUID of a public id of that kind; null for any other text. */
 function uuidOf(prefix: "ten" | "dst", text: string): string | null {

@@ -2,6 +2,9 @@
  * Keeps the last answer of a read that is dear, so that many open tabs cost one scan and nobody waits for it. An answer
  * carries its own `asOf`, so a kept one says how old it is; one that is older than the limit is never given out. Who asks says
  * which answers are dear; the others are read anew each time, so that a small region's answer is always of this moment.
+ *
+ * A question may also be kept warm: for some time after somebody asked, it is read anew by itself, so that who comes back to
+ * a page does not wait either. Only few questions are, and never one that would take a large part of the time.
  */
 import { singleFlight } from "./single-flight.ts";
 
@@ -10,11 +13,19 @@ export interface SnapshotRules {
   readonly duty: number;
   /** Oldest answer that is given out, counted from the begin of its read. */
   readonly maxAgeMs: number;
+  /** How long after the last question an answer is still read anew by itself; 0: only when somebody asks. */
+  readonly warmMs: number;
 }
 
-export const SNAPSHOT_RULES: SnapshotRules = { duty: 0.1, maxAgeMs: 8_000 };
+export const SNAPSHOT_RULES: SnapshotRules = { duty: 0.1, maxAgeMs: 8_000, warmMs: 0 };
+/** For what everybody sees first. */
+export const WARM_RULES: SnapshotRules = { ...SNAPSHOT_RULES, warmMs: 300_000 };
 /** Questions that are remembered; the one asked least lately goes first. */
 const MAX_QUESTIONS = 100;
+/** Questions that are kept warm at one time. */
+const MAX_WARM = 4;
+/** The part of the time that keeping one question warm may take: on a machine that is slow for a while it is more than the duty. */
+const MAX_WARM_DUTY = 0.25;
 
 interface Kept {
   readonly value: unknown;
@@ -23,7 +34,15 @@ interface Kept {
 }
 
 /** Next loads modules more than once per process, so the answers live on globalThis. */
-const shared = globalThis as typeof globalThis & { sluiceSnapshots?: Map<string, Kept> };
+const shared = globalThis as typeof globalThis & {
+  sluiceSnapshots?: Map<string, Kept>;
+  sluiceWarm?: Map<string, Warm>;
+};
+
+/** A question that is kept warm. */
+interface Warm {
+  askedMs: number;
+}
 
 /**
  * The answer to a question: the kept one while a new one is read, or a new one.
@@ -39,16 +58,61 @@ export async function snapshot<T>(
   rules: SnapshotRules = SNAPSHOT_RULES,
 ): Promise<T> {
   shared.sluiceSnapshots ??= new Map();
-  const kept = shared.sluiceSnapshots.get(key);
+  const readAgain = () => readAndKeep(shared.sluiceSnapshots ?? new Map(), key, read, worthKeeping, nowMs);
+  const answer = await keptOrRead(key, readAgain, nowMs, rules);
+  if (rules.warmMs > 0) keepWarm(key, readAgain, nowMs, rules);
+  return answer as T;
+}
+
+async function keptOrRead(
+  key: string,
+  readAgain: () => Promise<unknown>,
+  nowMs: () => number,
+  rules: SnapshotRules,
+): Promise<unknown> {
+  const kept = shared.sluiceSnapshots?.get(key);
   const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : nowMs() - kept.begunMs;
-  if (kept === undefined || ageMs > rules.maxAgeMs) {
-    return readAndKeep(shared.sluiceSnapshots, key, read, worthKeeping, nowMs);
+  if (kept === undefined || ageMs > rules.maxAgeMs) return readAgain();
+  // Whoever asks next hears of a failure: what failed is not kept.
+  if (ageMs * rules.duty >= kept.tookMs) readAgain().catch(() => undefined);
+  return kept.value;
+}
+
+/** Notes that somebody asked. From the first time on the answer is read anew by itself, while the rules allow it. */
+function keepWarm(
+  key: string,
+  readAgain: () => Promise<unknown>,
+  nowMs: () => number,
+  rules: SnapshotRules,
+): void {
+  shared.sluiceWarm ??= new Map();
+  const all = shared.sluiceWarm;
+  const known = all.get(key);
+  if (known !== undefined) {
+    known.askedMs = nowMs();
+    return;
   }
-  if (ageMs * rules.duty >= kept.tookMs) {
-    // Whoever asks next hears of a failure: what failed is not kept.
-    readAndKeep(shared.sluiceSnapshots, key, read, worthKeeping, nowMs).catch(() => undefined);
-  }
-  return kept.value as T;
+  if (all.size >= MAX_WARM) return;
+  const warm = { askedMs: nowMs() };
+  all.set(key, warm);
+  const goOn = () => {
+    const kept = shared.sluiceSnapshots?.get(key);
+    const tookMs = kept?.tookMs ?? 0;
+    // Before the answer is too old, with room for a read that takes longer than the last one.
+    const everyMs = Math.min(tookMs / rules.duty, rules.maxAgeMs - 1.5 * tookMs);
+    // Not dear any more; or so dear that keeping it warm would be all that the region does; or nobody looks.
+    const ends =
+      kept === undefined || tookMs > everyMs * MAX_WARM_DUTY || nowMs() - warm.askedMs > rules.warmMs;
+    if (ends) {
+      all.delete(key);
+      return;
+    }
+    const waitMs = kept.begunMs + everyMs - nowMs();
+    // Somebody's question may have read it meanwhile.
+    if (waitMs > 0) setTimeout(goOn, waitMs).unref();
+    else readAgain().then(goOn, () => all.delete(key));
+  };
+  goOn();
 }
 
 function readAndKeep<T>(

@@ -382,26 +382,3 @@ describe("FAIR-1 the rate of a destination", () => {
     }
   });
 });
-
-describe("FAIR-5 selection before limits", () => {
-  it("50,000 due rows of one destination do not hide the single row of another", async () => {
-    const crowd = await makePlace(database.pool, { destinationCap: 10 });
-    const lone = await makePlace(database.pool);
-    await database.pool.query(
-      `INSERT INTO sluice.delivery (id, region, tenant_id, destination_id, payload_id, payload_bytes, event_type, idempotency_key, service_class, due_at)
-       SELECT gen_random_uuid(), 'us', $1, $2, gen_random_uuid(), 7, 'test.event', 'crowd-' || n, 'routine', clock_timestamp() - interval '1 hour'
-         FROM generate_series(1, 50000) n`,
-      [crowd.tenantId, crowd.destinationId],
-    );
-    const [id] = await makeDeliveries(database.pool, lone);
-    const taken = await claim(
-      database.pool,
-      request(
-        [crowd, lone].map((place) => ({ ...place, wanted: 20 })),
-        { workerId: randomUUID() },
-      ),
-    );
-    expect(taken.entries.map((entry) => entry.taken)).toEqual([10, 1]);
-    expect(taken.ids).toContain(id);
-  });
-});

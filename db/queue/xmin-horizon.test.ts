@@ -32,7 +32,8 @@ describe("the holders of an old snapshot", () => {
         kind: "session",
         who: expect.stringMatching(/^pid \d+ .*idle in transaction$/),
         ageMs: expect.any(Number),
-        ageXids: 0,
+        // Other databases of the server count too.
+        ageXids: expect.any(Number),
       },
     ]);
     // Nothing but a young one: most sessions have a snapshot at some moment.

@@ -50,10 +50,10 @@ export interface World {
 export const test = base.extend<object, { world: World }>({
   world: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixture's needs from this pattern.
-    async ({}, use) => {
+    async ({}, use, { parallelIndex }) => {
       const stops: (() => Promise<unknown>)[] = [];
       try {
-        await use(await startWorld(readE2eConfig(), stops));
+        await use(await startWorld(readE2eConfig(parallelIndex), stops));
       } finally {
         for (const stop of stops.reverse()) await stop();
       }

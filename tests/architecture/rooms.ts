@@ -56,7 +56,7 @@ const EXTRA: Readonly<Record<string, readonly string[]>> = { "app/demo": ["demo"
 const TESTS_MAY = ["db", "demo", "domain", "outbox", "prisma", "scripts", "tests"];
 
 /** Configuration files of tools, beside the rooms. */
-const ROOT_MAY = ["scripts"];
+const ROOT_MAY = ["scripts", "e2e/config"];
 
 const TEST_FILE = /\.(test|spec)\.tsx?$/;
 

@@ -1,0 +1,42 @@
+/** What the API answers about shared, in the shapes of db/console: a schema that drifts from its type does not compile. */
+import { z } from "zod";
+import type { DestinationName, TenantName } from "#db/console/names.ts";
+import type { Objective } from "#db/console/objectives.ts";
+import type { PermitWord } from "#domain/permissions.ts";
+import type { CountAndAge } from "#domain/queue-age.ts";
+
+export const countAndAge: z.ZodType<CountAndAge> = z.object({
+  count: z.number(),
+  oldestMs: z.number().describe("Age of the oldest; 0 when there is none."),
+});
+
+export const objective: z.ZodType<Objective> = z.object({
+  firstAttemptTargetMs: z.number().describe("A new delivery should be tried within this."),
+  firstAttemptWarnMs: z.number(),
+  firstAttemptPageMs: z.number(),
+});
+
+export const tenantName: z.ZodType<TenantName> = z.object({
+  id: z.string().describe("`ten_...`"),
+  slug: z.string(),
+  name: z.string(),
+});
+
+export const destinationName: z.ZodType<DestinationName> = z.object({
+  id: z.string().describe("`dst_...`"),
+  name: z.string(),
+  host: z.string(),
+});
+
+export const permitWord: z.ZodType<PermitWord> = z.object({
+  reason: z.string().optional(),
+  allowed: z.boolean(),
+  maxPauseMs: z.number().describe("Longest pause. Absent: any end.").optional(),
+  only: z
+    .enum(["lower", "within_policy", "own_approved"])
+    .describe(
+      "lower: only to a lower value. within_policy: inside the policy's bounds. own_approved: only one's own batch, after approval.",
+    )
+    .optional(),
+  typed: z.literal(true).describe("The name of the target must be typed.").optional(),
+});

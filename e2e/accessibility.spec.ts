@@ -1,0 +1,288 @@
+/**
+ * Every page and every dialog, as people with and without sight, a mouse or a wide screen meet it: no axe violation of WCAG 2.2
+ * AA in both themes and at 320 px, and nothing but tables scrolls sideways there.
+ */
+import type { Locator, Page } from "@playwright/test";
+import { bar } from "./controls-parts.ts";
+import {
+  axeFindings,
+  checkAxe,
+  checkView,
+  checkWidth,
+  pageWidth,
+  SMALLEST,
+  settled,
+  visit,
+  WIDE,
+} from "./support/a11y.ts";
+import { becomes, destinationPath, type Scene, setScene, tenantPath } from "./support/a11y-scene.ts";
+import { expect, test, type World } from "./support/world.ts";
+
+const SCENE_TIMEOUT_MS = 120_000;
+const LONG_MS = 180_000;
+
+let scene: Scene;
+let end: () => Promise<void> = async () => {};
+
+test.beforeAll(async ({ world }) => {
+  test.setTimeout(SCENE_TIMEOUT_MS);
+  scene = await setScene(world);
+  end = scene.end;
+});
+test.afterAll(() => end());
+
+test.beforeEach(async ({ page, world }) => {
+  test.setTimeout(LONG_MS);
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  await becomes(page, world, scene.admin);
+});
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name });
+const row = (page: Page) => page.getByRole("row").nth(1);
+
+/** Each tab of a page that is open. */
+async function checkTabs(page: Page, what: string, shows: Locator): Promise<void> {
+  for (const tab of await page.getByRole("main").getByRole("tablist").first().getByRole("tab").all()) {
+    await tab.click();
+    await expect(tab).toHaveAttribute("aria-selected", "true");
+    await expect(shows).toBeVisible();
+    await checkView(page, `${what}: ${await tab.textContent()}`);
+  }
+}
+
+test.describe("pages", () => {
+  test("overview, tenants and destinations, with each of their tabs", async ({ page }) => {
+    await visit(page, "/", page.getByRole("row", { name: /Late Bank/ }));
+    await expect(page.getByTestId("verdict-eu")).toContainText("late");
+    await expect(page.getByRole("application").first()).toBeVisible();
+    await checkView(page, "overview");
+    await page.getByRole("button", { name: "View first-attempt age as table" }).click();
+    await checkAxe(page, "overview, a chart as a table");
+    await visit(page, "/tenants", row(page));
+    await checkView(page, "tenants");
+    await visit(page, tenantPath(scene.limited, "us"), heading(page, "Limited Shop"));
+    await checkTabs(page, "tenant", page.getByRole("tabpanel"));
+    await visit(page, tenantPath(scene.paused, "us"), page.getByText("Paused").first());
+    await checkView(page, "a paused tenant");
+    await visit(page, "/destinations?region=us", row(page));
+    await checkView(page, "destinations");
+    await visit(page, destinationPath(scene.limited, "us"), heading(page, "Ledger"));
+    await checkTabs(page, "destination", page.getByRole("tabpanel").first());
+  });
+
+  test("deliveries, one that waits, one that died, and its panel", async ({ page }) => {
+    await visit(page, "/deliveries?region=us", row(page));
+    await checkView(page, "deliveries");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await expect(page.getByText("1 delivery of this page selected")).toBeVisible();
+    await checkAxe(page, "deliveries, one selected");
+    await visit(page, `/deliveries?region=us&panel=${scene.waitingId}`, page.getByRole("dialog"));
+    await expect(page.getByRole("dialog").getByRole("region", { name: "Timeline" })).toBeVisible();
+    await checkView(page, "a delivery in the side panel");
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await visit(page, `/deliveries/${scene.waitingId}`, timeline);
+    await checkView(page, "a delivery that waits");
+    await page.getByRole("tab", { name: "Response" }).click();
+    await checkAxe(page, "a delivery, its response");
+    await visit(page, `/deliveries/${scene.deadId}`, timeline);
+    await checkView(page, "a dead letter");
+  });
+
+  test("dead letters by cause, one cause, and entries", async ({ page }) => {
+    await visit(page, "/dead-letters?region=us", row(page));
+    await checkView(page, "causes");
+    await visit(page, `/dead-letters?region=us&group=${scene.groupId}`, page.getByRole("dialog"));
+    await expect(page.getByRole("dialog").getByRole("button", { name: "Assign" })).toBeEnabled();
+    await checkView(page, "a cause");
+    for (const name of ["Acknowledge", "Assign", "Note", "Will not replay"]) {
+      await page.getByRole("button", { name, exact: true }).first().click();
+      const dialog = page.locator("dialog[open]");
+      await expect(dialog.getByLabel(/^Reason|^Note/).first()).toBeVisible();
+      await checkDialogView(page, dialog, name);
+    }
+    await visit(page, "/dead-letters?region=us&view=entries", row(page));
+    await checkView(page, "entries");
+  });
+
+  test("regions, audit with an open row, settings, about, and what does not exist", async ({ page }) => {
+    await visit(page, "/regions", page.getByRole("table", { name: "Workers of US" }));
+    await checkView(page, "regions");
+    await visit(page, "/audit?region=us", row(page));
+    await checkView(page, "audit");
+    await row(page).getByRole("button").click();
+    await expect(page.getByRole("dialog", { name: /^Audit/ })).toBeVisible();
+    await checkView(page, "audit, a row open");
+    await visit(page, "/settings", page.getByRole("tabpanel"));
+    await checkTabs(page, "settings", page.getByRole("tabpanel"));
+    await visit(page, "/about", page.getByText("SLUICE_SESSION_HOURS"));
+    await checkView(page, "about");
+    await visit(page, "/no-such-page", page.getByText("There is no such page"));
+    await checkView(page, "404");
+  });
+
+  test("sign-in, and why one has to", async ({ page }) => {
+    await page.context().clearCookies();
+    const button = page.getByRole("button", { name: "Sign in", exact: true });
+    await visit(page, "/login?reason=expired", button);
+    await checkView(page, "login");
+    await page.getByLabel("E-mail").fill("nobody@example.test");
+    await page.getByLabel("Password").fill("not the password");
+    await button.click();
+    await expect(page.getByRole("alert").filter({ hasText: /\w/ }).first()).toBeVisible();
+    await checkAxe(page, "login, refused");
+  });
+});
+
+/** Presses a button of the bar or of its menu, looks at the dialog with its fields and with their errors, and closes it. */
+async function checkDialog(page: Page, controls: Locator, name: string): Promise<void> {
+  const direct = controls.getByRole("button", { name, exact: true });
+  if ((await direct.count()) > 0) {
+    await direct.click();
+  } else {
+    await controls.getByRole("button", { name: "More controls" }).click();
+    await page.getByRole("menuitem", { name, exact: true }).click();
+  }
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByLabel(/^Reason/)).toBeVisible();
+  // Sent without a reason: the fields say what is missing.
+  await dialog.locator('button[type="submit"]').click();
+  await expect(dialog.getByText(/at least 10 characters/).first()).toBeVisible();
+  await checkDialogView(page, dialog, name);
+}
+
+/** The open dialog in both themes and at 320 px; Escape closes it. */
+async function checkDialogView(page: Page, dialog: Locator, name: string): Promise<void> {
+  await checkAxe(page, name);
+  await page.setViewportSize(SMALLEST);
+  await checkWidth(page, name);
+  const wide = await dialog.evaluate((own) => own.scrollWidth > own.clientWidth);
+  expect.soft(wide, `${name}: the dialog is wider than 320 px`).toBe(false);
+  // The buttons stay in sight while the body scrolls.
+  await expect.soft(dialog.locator("footer").getByRole("button").last(), name).toBeInViewport();
+  await page.setViewportSize(WIDE);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+}
+
+async function controlsOf(page: Page, path: string, of: string): Promise<Locator> {
+  const controls = bar(page, of);
+  await visit(page, path, controls);
+  await settled(page);
+  return controls;
+}
+
+test.describe("dialogs", () => {
+  test("of a tenant: pause, limits, weight, and resume", async ({ page }) => {
+    const controls = await controlsOf(page, tenantPath(scene.limited, "us"), "Limited Shop, US");
+    for (const name of ["Pause", "Limits", "Change weight"]) await checkDialog(page, controls, name);
+    await controls.getByRole("button", { name: "More controls" }).click();
+    await checkAxe(page, "an open menu");
+    const paused = await controlsOf(page, tenantPath(scene.paused, "us"), "Paused Shop, US");
+    for (const name of ["Resume", "Change the end of the pause"]) await checkDialog(page, paused, name);
+  });
+
+  test("of a destination: limits, gate, test event, secret, disable, pin", async ({ page }) => {
+    const controls = await controlsOf(page, destinationPath(scene.limited, "us"), "Ledger, US");
+    for (const name of [
+      "Limits",
+      "Open gate now",
+      "Send test event",
+      "Rotate secret",
+      "Disable",
+      "Pin the adaptive limit",
+    ]) {
+      await checkDialog(page, controls, name);
+    }
+  });
+
+  test("of a region: stop claims, default limits", async ({ page }) => {
+    const controls = await controlsOf(page, "/regions", "US");
+    for (const name of ["Stop claims", "Default limits"]) await checkDialog(page, controls, name);
+  });
+
+  test("of a delivery: retry, cancel, will not replay; and a revealed body", async ({ page }) => {
+    const { failingId, deadId } = scene;
+    const waiting = await controlsOf(page, `/deliveries/${failingId}`, `delivery ${failingId}`);
+    for (const name of ["Retry now", "Cancel"]) await checkDialog(page, waiting, name);
+    const dead = await controlsOf(page, `/deliveries/${deadId}`, `delivery ${deadId}`);
+    await checkDialog(page, dead, "Will not replay");
+    await page.getByRole("button", { name: "Reveal (audited)" }).click();
+    await expect(page.getByRole("region", { name: "Body as text" })).toBeVisible();
+    await checkView(page, "a revealed body");
+  });
+
+  test("of the frame: palette, help, account, saved views, navigation", async ({ page }) => {
+    await visit(page, "/deliveries?region=us", row(page));
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Find anything" });
+    await expect(palette.getByRole("option").first()).toBeVisible();
+    await checkView(page, "palette");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
+    await checkView(page, "help");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Views" }).click();
+    await expect(page.getByLabel("Save these filters as")).toBeVisible();
+    await checkView(page, "saved views");
+    await page.keyboard.press("Escape");
+    await page.setViewportSize(SMALLEST);
+    await page.getByRole("button", { name: /^Signed in as/ }).click();
+    await checkAxe(page, "account, 320 px");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Open navigation" }).click();
+    await expect(page.getByRole("dialog", { name: "Navigation" })).toBeVisible();
+    await checkAxe(page, "navigation, 320 px");
+  });
+});
+
+test("the looks of these tests find a small target, pale text in each theme, an image without words and a wide page", async ({
+  page,
+}) => {
+  await visit(page, "/about", page.getByText("SLUICE_SESSION_HOURS"));
+  await page.getByRole("main").evaluate((main) => {
+    const add = (tag: string, style: Partial<CSSStyleDeclaration>, text = "x") => {
+      const own = document.createElement(tag);
+      own.textContent = text;
+      Object.assign(own.style, style);
+      main.append(own);
+    };
+    for (let at = 0; at < 2; at += 1) add("button", { width: "10px", height: "10px", padding: "0" });
+    add("p", { color: "#808080", background: "#707070" });
+    add("img", {}, "");
+    add("div", { width: "700px" });
+  });
+  const rulesOf = (findings: readonly string[]) => new Set(findings.map((line) => line.split(" | ")[0]));
+  expect([...rulesOf(await axeFindings(page))].sort()).toEqual([
+    "color-contrast",
+    "image-alt",
+    "target-size",
+  ]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect([...rulesOf(await axeFindings(page, "colours"))]).toEqual(["color-contrast"]);
+  await page.setViewportSize(SMALLEST);
+  expect([...rulesOf(await axeFindings(page, "structure"))].sort()).toEqual(["image-alt", "target-size"]);
+  expect(await pageWidth(page)).toBeGreaterThan(SMALLEST.width);
+});
+
+test("what a role may not do stays in sight with its reason", async ({
+  page,
+  world,
+}: {
+  page: Page;
+  world: World;
+}) => {
+  await becomes(page, world, world.accounts.viewer);
+  const controls = await controlsOf(page, tenantPath(scene.limited, "us"), "Limited Shop, US");
+  const pause = controls.getByRole("button", { name: "Pause" });
+  await expect(pause).toHaveAttribute("aria-disabled", "true");
+  await expect(pause).toHaveAccessibleDescription(/\w/);
+  await checkView(page, "a tenant, as a viewer");
+  await visit(page, `/deliveries/${scene.deadId}`, page.getByRole("region", { name: "Timeline" }));
+  await checkAxe(page, "a dead letter, as a viewer");
+  for (const tab of ["access", "tokens"]) {
+    await visit(page, `/settings?tab=${tab}`, page.getByRole("tabpanel").getByText(/admin/i));
+    await checkView(page, `settings, ${tab}, as a viewer`);
+  }
+});

@@ -1,0 +1,157 @@
+/**
+ * What the accessibility tests look at on a page as it stands: axe in both themes, its width on a small screen, its tables,
+ * and what the focus looks like. Findings are soft, so that one run tells all of them. It must never change data.
+ */
+import AxeBuilder from "@axe-core/playwright";
+import { expect, type Locator, type Page } from "@playwright/test";
+
+/** WCAG 2.2 up to AA, and axe's best practices: target sizes are in the first only when asked for by tag. */
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+export const WIDE = { width: 1280, height: 720 };
+export const SMALLEST = { width: 320, height: 720 };
+const HTML_CHARS = 200;
+const TAB_LIMIT = 150;
+const WIDTH_TIMEOUT_MS = 5_000;
+
+/** What of the rules: all; those that a theme can break; those that markup and size can break. */
+type Rules = "all" | "colours" | "structure";
+
+/** One line per element that breaks a rule. */
+export async function axeFindings(page: Page, rules: Rules = "all"): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).setLegacyMode();
+  if (rules === "colours") axe.withRules(COLOUR_RULES);
+  else axe.withTags(TAGS);
+  if (rules === "structure") axe.disableRules(COLOUR_RULES);
+  const { violations } = await axe.analyze();
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, html, any }) =>
+      [id, target.join(" "), html.slice(0, HTML_CHARS), any[0]?.message ?? ""].join(" | "),
+    ),
+  );
+}
+
+/** All of axe in the light theme and, without a reload, its rules of colour in the dark one. */
+export async function checkAxe(page: Page, what: string): Promise<void> {
+  await inTheme(page, "light");
+  expect.soft(await axeFindings(page), `${what}, light`).toEqual([]);
+  await inTheme(page, "dark");
+  expect.soft(await axeFindings(page, "colours"), `${what}, dark`).toEqual([]);
+}
+
+async function inTheme(page: Page, colorScheme: "light" | "dark"): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await expect(page.locator("html")).toHaveAttribute("data-theme", colorScheme);
+}
+
+/** As `checkAxe`, and at 320 px: no sideways scrolling of the page, every wide table in a labelled region, and axe again. */
+export async function checkView(page: Page, what: string): Promise<void> {
+  await settled(page);
+  await checkAxe(page, what);
+  await page.setViewportSize(SMALLEST);
+  await settled(page);
+  await checkWidth(page, what);
+  expect.soft(await axeFindings(page, "structure"), `${what}, 320 px`).toEqual([]);
+  await page.setViewportSize(WIDE);
+}
+
+/** A state of a page whose words stand in parts that are checked elsewhere in both themes: axe once, and 320 px. */
+export async function checkState(page: Page, what: string): Promise<void> {
+  expect.soft(await axeFindings(page), what).toEqual([]);
+  await page.setViewportSize(SMALLEST);
+  await checkWidth(page, what);
+  await page.setViewportSize(WIDE);
+}
+
+/** At 320 px: the page is not wider than that, and what is wider can be reached and has a name. */
+export async function checkWidth(page: Page, what: string): Promise<void> {
+  await expect
+    .poll(() => pageWidth(page), { message: `${what}, width`, timeout: WIDTH_TIMEOUT_MS })
+    .toBeLessThanOrEqual(SMALLEST.width);
+  expect.soft(await unlabelledScrollers(page), `${what}, tables at 320 px`).toEqual([]);
+}
+
+/** Opens a page and waits until it shows what it is for. */
+export async function visit(page: Page, path: string, shows: Locator): Promise<void> {
+  await page.goto(path);
+  await expect(shows.first()).toBeVisible();
+}
+
+/** Until no stand-in is left in sight. */
+export async function settled(page: Page): Promise<void> {
+  await expect(page.locator(".animate-skeleton:visible")).toHaveCount(0);
+}
+
+/** How wide the page is in all, in CSS pixels. */
+export function pageWidth(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth);
+}
+
+/** Tables wider than their place that a keyboard cannot scroll or a reader cannot name. */
+function unlabelledScrollers(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll("table")].flatMap((table) => {
+      let box: HTMLElement | null = table.parentElement;
+      while (box !== null && !/auto|scroll/.test(getComputedStyle(box).overflowX)) box = box.parentElement;
+      const name = table.caption?.textContent ?? table.outerHTML.slice(0, 80);
+      if (table.offsetParent === null || table.offsetWidth <= (table.parentElement?.clientWidth ?? 0))
+        return [];
+      if (box === null) return [`${name}: nothing scrolls`];
+      const named = box.hasAttribute("aria-label") || box.hasAttribute("aria-labelledby");
+      return named && box.tabIndex === 0 ? [] : [`${name}: the region has no name or no focus`];
+    }),
+  );
+}
+
+/**
+ * Presses Tab until the element has the focus, and looks at every stop on the way: the focus must be seen and must not lie
+ * under something. Fails when the element is not reached.
+ */
+export async function tabTo(page: Page, element: Locator, key: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
+  await expect(element).toBeVisible();
+  for (let presses = 0; presses < TAB_LIMIT; presses += 1) {
+    await page.keyboard.press(key);
+    expect.soft(await focusProblem(page)).toBeNull();
+    if (await element.evaluate((own) => own === document.activeElement)) return;
+  }
+  throw new Error(`${TAB_LIMIT} presses of ${key} did not reach it: ${element}`);
+}
+
+/** What is wrong with the focus as it is drawn now, or null. */
+function focusProblem(page: Page): Promise<string | null> {
+  return page.evaluate(() => {
+    const own = document.activeElement;
+    if (!(own instanceof HTMLElement || own instanceof SVGElement) || own === document.body) return null;
+    const name = `${own.outerHTML.slice(0, 160)}`;
+    const drawn = (element: Element | null) => {
+      if (element === null) return false;
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+      return (outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2) || boxShadow !== "none";
+    };
+    if (![own, own.parentElement, own.nextElementSibling].some(drawn)) return `not seen: ${name}`;
+    const box = own.getBoundingClientRect();
+    const hits = [0.1, 0.5, 0.9].flatMap((x) =>
+      [0.1, 0.5, 0.9].map((y) =>
+        document.elementFromPoint(box.left + box.width * x, box.top + box.height * y),
+      ),
+    );
+    // A visually hidden field is its label's: the label is what is seen.
+    const seen = own.closest("label") ?? own;
+    return hits.some((hit) => hit !== null && (seen.contains(hit) || hit.contains(seen)))
+      ? null
+      : `under something: ${name}`;
+  });
+}
+
+/** Animations and transitions that run at this moment. */
+export function runningAnimations(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    document
+      .getAnimations()
+      .filter((animation) => animation.playState === "running")
+      .map((animation) => {
+        const target = (animation.effect as KeyframeEffect | null)?.target;
+        return target?.outerHTML.slice(0, 120) ?? "unknown";
+      }),
+  );
+}
