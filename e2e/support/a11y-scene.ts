@@ -11,6 +11,7 @@ import { toPublicId } from "#domain/ids.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { readVersion } from "#tests/support/access-rows/sql.ts";
 import { contextOf } from "#tests/support/command-rows/sql.ts";
+import { endGates, readTrouble, makeLate as setLate } from "#tests/support/late-rows/sql.ts";
 import { BY, clientOf, createPerson, type Person, signInAs } from "./accounts.ts";
 import { addCustomer, type Customer, enqueue } from "./enqueue.ts";
 import type { World } from "./world.ts";
@@ -109,29 +110,13 @@ async function makeLate(world: World, late: Customer): Promise<void> {
     [late.destinationId],
   );
   const { uuid } = await enqueue(world, "eu", late, { key: `late-${randomUUID()}` });
-  await pool.query(
-    `UPDATE sluice.delivery
-        SET first_due_at = first_due_at - $2::interval, due_at = due_at - $2::interval
-      WHERE id = $1`,
-    [uuid, LATE_BY],
-  );
+  await setLate(pool, uuid, LATE_BY);
 }
 
 async function isReady(world: World, limited: Customer, refused: Customer): Promise<void> {
   const { pool } = world.regions.us;
   await expect
-    .poll(
-      async () => {
-        const { rows } = await pool.query<{ dead: number; shut: number }>(
-          `SELECT (SELECT count(*)::integer FROM sluice.dead_letter WHERE tenant_id = $1) AS dead,
-                  (SELECT count(*)::integer FROM sluice.destination_state
-                    WHERE destination_id = $2 AND hold_until > clock_timestamp()) AS shut`,
-          [refused.tenantId, limited.destinationId],
-        );
-        return rows[0];
-      },
-      { timeout: LONG_MS },
-    )
+    .poll(() => readTrouble(pool, refused.tenantId, limited.destinationId), { timeout: LONG_MS })
     .toEqual({ dead: DEAD, shut: 1 });
 }
 
@@ -156,9 +141,9 @@ async function endScene(world: World, paused: Customer, gated: readonly Customer
     share: 1,
   });
   for (const region of REGIONS) {
-    await world.regions[region].pool.query(
-      "UPDATE sluice.destination_state SET hold_until = clock_timestamp() WHERE destination_id = ANY($1::uuid[])",
-      [gated.map(({ destinationId }) => destinationId)],
+    await endGates(
+      world.regions[region].pool,
+      gated.map(({ destinationId }) => destinationId),
     );
   }
 }
