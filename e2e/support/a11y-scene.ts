@@ -33,9 +33,8 @@ export interface Scene {
   readonly limited: Customer;
   /** In us: its receiver refuses every body. */
   readonly refused: Customer;
-  /** Public ids: a delivery of the limited tenant, one that is tried again, one that died, and the cause of its death. */
+  /** Public ids: a delivery of the limited tenant, one that died, and the cause of its death. */
   readonly waitingId: string;
-  readonly failingId: string;
   readonly deadId: string;
   readonly groupId: string;
   end(): Promise<void>;
@@ -81,8 +80,6 @@ export async function setScene(world: World): Promise<Scene> {
   });
   await enqueue(world, "us", paused, { key: `paused-${run}` });
   const waiting = await enqueue(world, "us", limited, { key: `limited-${run}` });
-  const failing = await addCustomer(world, "us", "Failing Shop", `/reset/failing-${run}`);
-  const retried = await enqueue(world, "us", failing, { key: `failing-${run}` });
   const dying: { id: string }[] = [];
   for (let at = 0; at < DEAD; at += 1) {
     dying.push(await enqueue(world, "us", refused, { key: `refused-${run}-${at}` }));
@@ -95,7 +92,6 @@ export async function setScene(world: World): Promise<Scene> {
     limited,
     refused,
     waitingId: waiting.id,
-    failingId: retried.id,
     deadId: dying[0]?.id ?? "",
     groupId: await groupOf(world, admin, refused),
     end: () => endScene(world, paused, [late, limited]),
