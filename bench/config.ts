@@ -1,6 +1,6 @@
 /** Settings of the bench from the command line and the environment; sizes have bounds so that a run always ends. */
 import { parseArgs } from "node:util";
-import { readRegionUrl } from "#db/config.ts";
+import { type Environment, readRegionUrl } from "#db/config.ts";
 import type { Region } from "#domain/region.ts";
 
 export interface BenchOptions {
@@ -89,7 +89,7 @@ export function givenDatabaseUrl(env: NodeJS.ProcessEnv = process.env): string |
  * The two region databases that `console` fills and reads when they are given, in place of scratch ones.
  * @throws Error when one is missing
  */
-export function givenConsoleUrls(env: NodeJS.ProcessEnv = process.env): Readonly<Record<Region, string>> {
+export function givenConsoleUrls(env: Environment = process.env): Readonly<Record<Region, string>> {
   return { us: readRegionUrl("us", env), eu: readRegionUrl("eu", env) };
 }
 

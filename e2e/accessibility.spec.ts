@@ -16,6 +16,7 @@ import {
   WIDE,
 } from "./support/a11y.ts";
 import { becomes, destinationPath, type Scene, setScene, tenantPath } from "./support/a11y-scene.ts";
+import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test, type World } from "./support/world.ts";
 
 const SCENE_TIMEOUT_MS = 120_000;
@@ -138,6 +139,7 @@ test.describe("pages", () => {
 async function checkDialog(page: Page, controls: Locator, name: string): Promise<void> {
   const direct = controls.getByRole("button", { name, exact: true });
   if ((await direct.count()) > 0) {
+    await expect(direct).toBeEnabled();
     await direct.click();
   } else {
     await controls.getByRole("button", { name: "More controls" }).click();
@@ -201,9 +203,12 @@ test.describe("dialogs", () => {
     for (const name of ["Stop claims", "Default limits"]) await checkDialog(page, controls, name);
   });
 
-  test("of a delivery: retry, cancel, will not replay; and a revealed body", async ({ page }) => {
-    const { failingId, deadId } = scene;
-    const waiting = await controlsOf(page, `/deliveries/${failingId}`, `delivery ${failingId}`);
+  test("of a delivery: retry, cancel, will not replay; and a revealed body", async ({ page, world }) => {
+    const { deadId } = scene;
+    // One that is tried again: nothing but its own next time holds it back.
+    const failing = await addCustomer(world, "us", "Failing Shop", `/reset/failing-${Date.now()}`);
+    const { id } = await enqueue(world, "us", failing, { key: `failing-${Date.now()}` });
+    const waiting = await controlsOf(page, `/deliveries/${id}`, `delivery ${id}`);
     for (const name of ["Retry now", "Cancel"]) await checkDialog(page, waiting, name);
     const dead = await controlsOf(page, `/deliveries/${deadId}`, `delivery ${deadId}`);
     await checkDialog(page, dead, "Will not replay");
@@ -242,7 +247,7 @@ test("the looks of these tests find a small target, pale text in each theme, an 
 }) => {
   await visit(page, "/about", page.getByText("SLUICE_SESSION_HOURS"));
   await page.getByRole("main").evaluate((main) => {
-    const add = (tag: string, style: Partial<CSSStyleDeclaration>, text = "x") => {
+    const add = (tag: string, style: Partial<CSSStyleDeclaration>, text = "some words") => {
       const own = document.createElement(tag);
       own.textContent = text;
       Object.assign(own.style, style);

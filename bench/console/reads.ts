@@ -46,7 +46,6 @@ function deliveryFilters(known: Known): [string, (call: number) => string][] {
 
 /** In the order of the table. */
 export function readsOf(known: Known): Read[] {
-  const at = (list: readonly string[]) => (call: number) => list[call % list.length] ?? "";
   const tenant = at(known.tenants);
   const slug = at(known.slugs);
   const destination = at(known.destinations);
@@ -55,8 +54,6 @@ export function readsOf(known: Known): Read[] {
       name: `series ${range}${name}`,
       path: (call) => `/api/v1/series?${REGION}&range=${range}${more(call)}`,
     }));
-  const fixed = (name: string, path: string, paged = false): Read => ({ name, path: () => path, paged });
-  const byId = (name: string, path: (call: number) => string): Read => ({ name, path });
   return [
     fixed("overview, both regions", "/api/v1/overview"),
     fixed("overview, one region", `/api/v1/overview?${REGION}`),
@@ -81,6 +78,26 @@ export function readsOf(known: Known): Read[] {
     byId("destination", (call) => `/api/v1/destinations/${destination(call)}?${REGION}`),
     byId("destination attempts", (call) => `/api/v1/destinations/${destination(call)}/attempts?${REGION}`),
     byId("destination control", (call) => `/api/v1/destinations/${destination(call)}/control?${REGION}`),
+    ...readsOfRows(known),
+  ];
+}
+
+function fixed(name: string, path: string, paged = false): Read {
+  return { name, path: () => path, paged };
+}
+
+function byId(name: string, path: (call: number) => string): Read {
+  return { name, path };
+}
+
+function at(list: readonly string[]): (call: number) => string {
+  return (call) => list[call % list.length] ?? "";
+}
+
+/** Deliveries, dead letters, and what stands beside them. */
+function readsOfRows(known: Known): Read[] {
+  const slug = at(known.slugs);
+  return [
     ...deliveryFilters(known).map(([name, more]) => ({
       name: `deliveries, ${name}`,
       path: (call: number) => `/api/v1/deliveries?${REGION}${more(call)}`,

@@ -11,6 +11,7 @@ import { toPublicId } from "#domain/ids.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
 import { readVersion } from "#tests/support/access-rows/sql.ts";
 import { contextOf } from "#tests/support/command-rows/sql.ts";
+import { endGates, readTrouble, makeLate as setLate } from "#tests/support/late-rows/sql.ts";
 import { BY, clientOf, createPerson, type Person, signInAs } from "./accounts.ts";
 import { addCustomer, type Customer, enqueue } from "./enqueue.ts";
 import type { World } from "./world.ts";
@@ -32,9 +33,8 @@ export interface Scene {
   readonly limited: Customer;
   /** In us: its receiver refuses every body. */
   readonly refused: Customer;
-  /** Public ids: a delivery of the limited tenant, one that is tried again, one that died, and the cause of its death. */
+  /** Public ids: a delivery of the limited tenant, one that died, and the cause of its death. */
   readonly waitingId: string;
-  readonly failingId: string;
   readonly deadId: string;
   readonly groupId: string;
   end(): Promise<void>;
@@ -80,8 +80,6 @@ export async function setScene(world: World): Promise<Scene> {
   });
   await enqueue(world, "us", paused, { key: `paused-${run}` });
   const waiting = await enqueue(world, "us", limited, { key: `limited-${run}` });
-  const failing = await addCustomer(world, "us", "Failing Shop", `/reset/failing-${run}`);
-  const retried = await enqueue(world, "us", failing, { key: `failing-${run}` });
   const dying: { id: string }[] = [];
   for (let at = 0; at < DEAD; at += 1) {
     dying.push(await enqueue(world, "us", refused, { key: `refused-${run}-${at}` }));
@@ -94,7 +92,6 @@ export async function setScene(world: World): Promise<Scene> {
     limited,
     refused,
     waitingId: waiting.id,
-    failingId: retried.id,
     deadId: dying[0]?.id ?? "",
     groupId: await groupOf(world, admin, refused),
     end: () => endScene(world, paused, [late, limited]),
@@ -109,29 +106,13 @@ async function makeLate(world: World, late: Customer): Promise<void> {
     [late.destinationId],
   );
   const { uuid } = await enqueue(world, "eu", late, { key: `late-${randomUUID()}` });
-  await pool.query(
-    `UPDATE sluice.delivery
-        SET first_due_at = first_due_at - $2::interval, due_at = due_at - $2::interval
-      WHERE id = $1`,
-    [uuid, LATE_BY],
-  );
+  await setLate(pool, uuid, LATE_BY);
 }
 
 async function isReady(world: World, limited: Customer, refused: Customer): Promise<void> {
   const { pool } = world.regions.us;
   await expect
-    .poll(
-      async () => {
-        const { rows } = await pool.query<{ dead: number; shut: number }>(
-          `SELECT (SELECT count(*)::integer FROM sluice.dead_letter WHERE tenant_id = $1) AS dead,
-                  (SELECT count(*)::integer FROM sluice.destination_state
-                    WHERE destination_id = $2 AND hold_until > clock_timestamp()) AS shut`,
-          [refused.tenantId, limited.destinationId],
-        );
-        return rows[0];
-      },
-      { timeout: LONG_MS },
-    )
+    .poll(() => readTrouble(pool, refused.tenantId, limited.destinationId), { timeout: LONG_MS })
     .toEqual({ dead: DEAD, shut: 1 });
 }
 
@@ -156,9 +137,9 @@ async function endScene(world: World, paused: Customer, gated: readonly Customer
     share: 1,
   });
   for (const region of REGIONS) {
-    await world.regions[region].pool.query(
-      "UPDATE sluice.destination_state SET hold_until = clock_timestamp() WHERE destination_id = ANY($1::uuid[])",
-      [gated.map(({ destinationId }) => destinationId)],
+    await endGates(
+      world.regions[region].pool,
+      gated.map(({ destinationId }) => destinationId),
     );
   }
 }

@@ -66,6 +66,7 @@ export async function checkState(page: Page, what: string): Promise<void> {
 /** At 320 px: the page is not wider than that, and what is wider can be reached and has a name. */
 export async function checkWidth(page: Page, what: string): Promise<void> {
   await expect
+    .configure({ soft: true })
     .poll(() => pageWidth(page), { message: `${what}, width`, timeout: WIDTH_TIMEOUT_MS })
     .toBeLessThanOrEqual(SMALLEST.width);
   expect.soft(await unlabelledScrollers(page), `${what}, tables at 320 px`).toEqual([]);
