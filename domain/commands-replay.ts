@@ -35,11 +35,16 @@ export const ReplaySelection = z.union([
 ]);
 export type ReplaySelection = z.infer<typeof ReplaySelection>;
 
+const limit = z.int().min(1).max(MAX_REPLAY_ITEMS).default(DEFAULT_REPLAY_ITEMS);
+
+/** What a selection means now. */
+export const PreviewReplay = z.strictObject({ selection: ReplaySelection, limit });
+
 /** A new batch. `limit`: the oldest so many of what matches. */
 export const DraftReplay = z.strictObject({
   name: z.string().trim().min(1).max(BATCH_NAME_MAX_CHARS),
   selection: ReplaySelection,
-  limit: z.int().min(1).max(MAX_REPLAY_ITEMS).default(DEFAULT_REPLAY_ITEMS),
+  limit,
   reason: ChangeFields.reason,
   ticket: ChangeFields.ticket,
 });

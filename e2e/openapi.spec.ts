@@ -52,7 +52,7 @@ test.beforeAll(async ({ world }) => {
   ids = await demoIds(world);
 });
 
-/** A tenant with a delivered delivery and a dead letter, so that no schema is held to an empty list alone. */
+/** A tenant with a dead letter and a draft of a replay batch with it, so that no schema is held to an empty list alone. */
 async function demoIds(world: World): Promise<Record<string, string>> {
   const bank = await addCustomer(world, "us", "Open Bank", `/reject/422/open-${Date.now()}`);
   const { id } = await enqueue(world, "us", bank, { key: `open-${Date.now()}` });
@@ -70,15 +70,25 @@ async function demoIds(world: World): Promise<Record<string, string>> {
   const groups: { data: { rows: { id: string }[] } } = await read(
     `/api/v1/dead-letter-groups?region=us&tenant=${bank.slug}`,
   );
+  const batch = await admin.post("/api/v1/replays?region=us", { data: draftOf(id) });
+  expect(batch.status(), await batch.text()).toBe(201);
+  const { id: replay } = (await batch.json()) as { id: string };
   await admin.dispose();
   return {
     tenants: toPublicId("ten", bank.tenantId),
     destinations: toPublicId("dst", bank.destinationId),
     deliveries: id,
     "dead-letter-groups": groups.data.rows[0]?.id ?? "",
+    replays: replay,
     regions: "us",
   };
 }
+
+const draftOf = (deliveryId: string) => ({
+  name: "Open batch",
+  selection: { ids: [deliveryId] },
+  reason: REASON,
+});
 
 /** The document's schema as one that refuses what it does not name: answers are open for programs, not for this test. */
 function closed(schema: unknown): unknown {
@@ -270,6 +280,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   deliveries: "dlv",
   payloads: "pay",
   "dead-letter-groups": "dlg",
+  replays: "rpl",
   "saved-views": "viw",
   tokens: "tok",
   people: "usr",
@@ -314,5 +325,34 @@ test("a command and a creation answer what the document says, with their headers
   });
   expect(stale.status()).toBe(412);
   await fits(stale, pause);
+  await admin.dispose();
+});
+
+test("a replay batch is looked up before, drafted and cancelled as the document says", async ({ world }) => {
+  const admin = await clientOf(world, world.accounts.admin);
+  const callOf = (id: string) => calls.find(({ operation }) => operation.operationId === id) as Call;
+  const { name: _name, reason: _reason, ...selected } = draftOf(ids.deliveries ?? "");
+  const preview = await admin.post("/api/v1/replays/preview?region=us", { data: selected });
+  expect(preview.status(), await preview.text()).toBe(200);
+  await fits(preview, callOf("previewReplay"));
+  const drafted = await admin.post("/api/v1/replays?region=us", { data: draftOf(ids.deliveries ?? "") });
+  expect(drafted.status(), await drafted.text()).toBe(201);
+  await fits(drafted, callOf("draftReplay"));
+  const { id } = (await drafted.json()) as { id: string };
+  expect(drafted.headers().location).toContain(`/api/v1/replays/${id}`);
+  const submit = callOf("replaySubmit");
+  const early = await admin.post(submit.path.replace("{id}", id).concat("?region=us"), {
+    data: { reason: REASON },
+    headers: { "if-match": '"1"' },
+  });
+  expect(await early.json()).toMatchObject({ code: "replay_not_ready" });
+  await fits(early, submit);
+  const cancel = callOf("replayCancel");
+  const cancelled = await admin.post(cancel.path.replace("{id}", id).concat("?region=us"), {
+    data: { reason: REASON },
+    headers: { "if-match": '"1"' },
+  });
+  expect(cancelled.status(), await cancelled.text()).toBe(200);
+  await fits(cancelled, cancel);
   await admin.dispose();
 });

@@ -7,6 +7,7 @@ import * as deliveries from "./responses-deliveries.ts";
 import * as enqueued from "./responses-enqueue.ts";
 import * as overview from "./responses-overview.ts";
 import * as regions from "./responses-regions.ts";
+import * as replays from "./responses-replays.ts";
 import * as settings from "./responses-settings.ts";
 import * as shared from "./responses-shared.ts";
 import * as tenants from "./responses-tenants.ts";
@@ -40,6 +41,12 @@ export const ANSWERS = {
   DeadLetterGroupPageAnswer: regionAnswer(deadLetters.deadLetterGroupPage),
   DeadLetterGroupAnswer: regionAnswer(deadLetters.deadLetterGroupView),
 
+  ReplayPageAnswer: regionAnswer(replays.replayPage),
+  ReplayAnswer: regionAnswer(replays.replayDetail),
+  ReplayItemPageAnswer: regionAnswer(replays.replayItemPage),
+  ReplayReportAnswer: regionAnswer(replays.replayReport),
+  ReplayPreviewAnswer: regionAnswer(replays.replayPreview),
+
   RegionsAnswer: regions.regions,
   PoliciesAnswer: regions.policiesAnswer,
   AuditPageAnswer: regionAnswer(regions.auditPage),
@@ -56,6 +63,7 @@ export const ANSWERS = {
   RotatedSecret: base.rotatedSecret,
   CreatedTenant: base.createdTenant,
   CreatedDestination: base.createdDestination,
+  CreatedReplay: base.createdReplay,
   MadeRow: base.madeRow,
   MadeToken: base.madeToken,
   MadeGrant: base.madeGrant,
@@ -71,6 +79,7 @@ const ROOMS = [
   controls,
   tenants,
   deadLetters,
+  replays,
   regions,
   settings,
   enqueued,

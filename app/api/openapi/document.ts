@@ -9,9 +9,10 @@ import { VERSION } from "#domain/version.ts";
 import type { Method, Operation } from "./operation.ts";
 import { CHANGES } from "./routes-changes.ts";
 import { READS } from "./routes-reads.ts";
+import { REPLAYS } from "./routes-replays.ts";
 import { answerSchemas, bodySchema, FILE_TYPES, type JsonSchema, queryParameters } from "./schemas.ts";
 
-export const OPERATIONS: readonly Operation[] = [...READS, ...CHANGES];
+export const OPERATIONS: readonly Operation[] = [...READS, ...CHANGES, ...REPLAYS];
 
 const PROBLEM = "application/problem+json";
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -102,6 +103,7 @@ const ID_OF_RESOURCE: Readonly<Record<string, string>> = {
   deliveries: "`dlv_` and 32 hex digits",
   payloads: "`pay_` and 32 hex digits",
   "dead-letter-groups": "`dlg_` and 32 hex digits",
+  replays: "`rpl_` and 32 hex digits",
   "saved-views": "`viw_` and 32 hex digits",
   tokens: "`tok_` and 32 hex digits",
   people: "`usr_` and 32 hex digits",

@@ -11,6 +11,7 @@ import * as domainConfigure from "#domain/commands-configure.ts";
 import * as domainDelivery from "#domain/commands-delivery.ts";
 import * as domainLimits from "#domain/commands-limits.ts";
 import * as domainPause from "#domain/commands-pause.ts";
+import * as domainReplay from "#domain/commands-replay.ts";
 import * as domainSecret from "#domain/commands-secret.ts";
 import { ERRORS, type ErrorCode, isErrorCode } from "#domain/errors.ts";
 import { COMMANDS } from "../command-routes.ts";
@@ -18,6 +19,8 @@ import * as commandSchemas from "../command-schemas.ts";
 import * as deadLettersSchemas from "../dead-letters-schemas.ts";
 import * as deliveriesSchemas from "../deliveries-schemas.ts";
 import * as enqueueSchemas from "../enqueue-schemas.ts";
+import { isReplayVerb, REPLAY_COMMANDS } from "../replay-commands.ts";
+import * as replaySchemas from "../replay-schemas.ts";
 import * as schemas from "../schemas.ts";
 import * as seriesSchemas from "../series-schemas.ts";
 import * as shellSchemas from "../shell-schemas.ts";
@@ -48,7 +51,11 @@ function routeFiles(): RouteFile[] {
   });
 }
 
-const routes = routeFiles();
+/** The folder that serves every verb of a batch stands for each verb by itself. */
+const routes = routeFiles().flatMap((route) => {
+  if (route.path !== "/api/v1/replays/{id}/{verb}") return [route];
+  return Object.keys(REPLAY_COMMANDS).map((verb) => ({ ...route, path: route.path.replace("{verb}", verb) }));
+});
 const keyOf = ({ method, path: at }: Pick<Operation, "method" | "path">) => `${method} ${at}`;
 
 /** The text of one exported method. */
@@ -64,6 +71,7 @@ const MODULES = [
   deadLettersSchemas,
   deliveriesSchemas,
   enqueueSchemas,
+  replaySchemas,
   seriesSchemas,
   shellSchemas,
   tenantsSchemas,
@@ -108,8 +116,15 @@ describe("the list of routes", () => {
         expect(operation.id.toLowerCase()).toBe(configured.toLowerCase().replace("_", ""));
       const enqueues = /\benqueue\(request\)/.test(handler) ? "enqueue" : undefined;
       if (enqueues !== undefined) expect(operation.action).toBe(enqueues);
+      const verb = handler.includes("REPLAY_COMMANDS[verb]") ? operation.path.split("/").at(-1) : undefined;
+      if (verb !== undefined) {
+        expect(isReplayVerb(verb) && REPLAY_COMMANDS[verb].action).toBe(operation.action);
+        expect(operation.id.toLowerCase()).toBe(`replay${verb.replaceAll("-", "")}`);
+      }
+      const drafts = /\b(?:draft|preview)\(request\)/.test(handler) ? "replay_draft" : undefined;
+      if (drafts !== undefined) expect(operation.action).toBe(drafts);
       // A route that names none of these would pass without having been looked at.
-      expect(action ?? table ?? configured ?? enqueues).toBeDefined();
+      expect(action ?? table ?? configured ?? enqueues ?? verb ?? drafts).toBeDefined();
     },
   );
 
@@ -136,6 +151,20 @@ describe("the list of routes", () => {
     });
     // Two wrap theirs: rotating a secret and the test event.
     expect(looked).toHaveLength(Object.keys(COMMANDS).length - 2);
+  });
+
+  it("names for every verb of a batch the schema that the command reads with", () => {
+    const text = globSync("db/console/replay/*.ts", { cwd: ROOT })
+      .map((file) => readFileSync(path.join(ROOT, file), "utf8"))
+      .join("\n");
+    for (const [verb, { run }] of Object.entries(REPLAY_COMMANDS)) {
+      const [, body = ""] = text.split(`export async function ${run.name}(`);
+      const name = /readCommand\((\w+),/.exec(body)?.[1] ?? "";
+      const operation = OPERATIONS.find(({ path: at }) => at === `/api/v1/replays/{id}/${verb}`);
+      expect(operation?.body?.schema, `${run.name} reads ${name}`).toBe(
+        (domainReplay as Record<string, unknown>)[name],
+      );
+    }
   });
 });
 

@@ -134,7 +134,7 @@ export function commands(
 /** A new row. */
 export function creates(
   words: Words,
-  route: CreateRoute,
+  route: Pick<CreateRoute, "action">,
   schema: z.ZodType,
   rest: { query: z.ZodType; answer: AnswerName; codes?: readonly ErrorCode[] },
 ): Operation {

@@ -50,6 +50,7 @@ export const rotatedSecret = z.object({
 
 const created = { ...answerOfCommand, id: z.string() };
 export const createdTenant = z.object(created);
+export const createdReplay = z.object(created);
 export const createdDestination = z.object({
   ...created,
   secret: z.string().nullable().describe("Shown this once; null in a repeated answer."),

@@ -1,19 +1,13 @@
 /** What a selection means at this moment: how many, whose, how old, and what would be left out and why. Reads only. */
-import { z } from "zod";
 import { readCommand } from "#domain/commands.ts";
-import { ReplaySelection } from "#domain/commands-replay.ts";
+import { PreviewReplay } from "#domain/commands-replay.ts";
 import { toPublicId } from "#domain/ids.ts";
 import { type AccessScope, covers, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
-import { DEFAULT_REPLAY_ITEMS, type Exclusion, MAX_REPLAY_ITEMS } from "#domain/replay.ts";
+import type { Exclusion } from "#domain/replay.ts";
 import { type RegionAnswer, readRegion } from "../read-region.ts";
 import { asQueryable } from "./read-replay.ts";
 import { exclusionsOf, SELECTION_COUNT_LIMIT, type SelectedEntry, selectEntries } from "./select-entries.ts";
-
-const PreviewInput = z.strictObject({
-  selection: ReplaySelection,
-  limit: z.int().min(1).max(MAX_REPLAY_ITEMS).default(DEFAULT_REPLAY_ITEMS),
-});
 
 export interface ReplayPreview {
   /** All that match, whatever their state; up to 100,000 are counted. */
@@ -38,7 +32,7 @@ export async function previewReplay(
   region: Region,
   input: unknown,
 ): Promise<RegionAnswer<ReplayPreview>> {
-  const { selection, limit } = readCommand(PreviewInput, input);
+  const { selection, limit } = readCommand(PreviewReplay, input);
   const whole = tenantsIn(scope, region) === null;
   return readRegion(region, async (sql) => {
     const selected = await selectEntries(asQueryable(sql), selection, limit);
