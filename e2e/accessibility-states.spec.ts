@@ -86,7 +86,8 @@ test.describe("states", () => {
       if (/about|people|_\[/.test(path)) continue;
       await page.unrouteAll({ behavior: "ignoreErrors" });
       await page.route(apiPath(path), async (route) => {
-        const response = await route.fetch();
+        // A kept connection may be closed at the moment it is used again.
+        const response = await route.fetch({ maxRetries: 2 });
         await route.fulfill({ response, json: emptied(await response.json()) });
       });
       await page.goto(address);

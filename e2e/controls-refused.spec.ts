@@ -28,7 +28,7 @@ test("an answer that is lost on its way is asked for again under the same key, a
   await page.route("**/api/v1/tenants/*/pause?*", async (route) => {
     keys.push(route.request().headers()["idempotency-key"] ?? "");
     if (keys.length > 1) return route.continue();
-    await route.fetch();
+    await route.fetch({ maxRetries: 2 });
     lost += 1;
     return route.abort();
   });
@@ -52,7 +52,7 @@ test("an answer that is lost on its way is asked for again under the same key, a
 test("a change whose proof could not be had is called stored, not applied", async ({ page, world }) => {
   const customer = await customerWith(world, "eu", "Proof Bank", "/ok/proof-bank");
   await page.route("**/api/v1/tenants/*/pause?*", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 2 });
     await route.fulfill({ response, json: { ...(await response.json()), applied: false } });
   });
   await page.goto(tenantPage(customer, "eu"));
