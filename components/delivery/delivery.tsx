@@ -132,7 +132,7 @@ function Missing({ id, error, retry }: { id: string; error: Error | null; retry:
 function DeliverySkeleton() {
   return (
     <div aria-hidden="true" className="grid gap-4">
-      <Skeleton className="h-7 w-80 max-w-full" />
+      <Skeleton className="h-7 w-full max-w-80" />
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Skeleton className="h-96 w-full" />
         <Skeleton className="h-96 w-full" />
