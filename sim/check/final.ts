@@ -1,6 +1,6 @@
 /** What must hold once a run is over: every delivery accounted for, every attempt numbered, every effect once, every death explained. */
 import { MAX_LOST_LEASES } from "#domain/delivery.ts";
-import type { AttemptRow, EndedRow, Tables } from "#sim/store/tables.ts";
+import { type AttemptRow, type EndedRow, REPLAY_ATTEMPTS, type Tables } from "#sim/store/tables.ts";
 import type { Received, Receiver } from "#sim/world/receiver.ts";
 import { short } from "./row-watch.ts";
 import type { Violations } from "./violations.ts";
@@ -8,6 +8,8 @@ import type { Watch } from "./watch.ts";
 
 /** Outcomes that no policy counts as a failure. */
 const NO_FAILURES = new Set(["delivered", "rate_limited", "shutdown"]);
+/** Outcomes that do not even use up the attempts of a replay. */
+const NEVER_COUNTED = new Set(["delivered", "shutdown"]);
 
 export interface Facts {
   readonly tables: Tables;
@@ -79,6 +81,10 @@ function end(facts: Facts, ended: EndedRow, attempts: readonly AttemptRow[]): vo
   }
 }
 
+function countOf(attempts: readonly AttemptRow[], without: ReadonlySet<string>): number {
+  return attempts.filter(({ kind, outcome }) => kind === "http" && !without.has(outcome)).length;
+}
+
 function isExplained(
   { maxFailures, erased }: Facts,
   ended: EndedRow,
@@ -97,10 +103,9 @@ function isExplained(
     case "gone":
       return answered((status) => status === 410);
     case "attempts_exhausted":
-      return (
-        attempts.filter(({ kind, outcome }) => kind === "http" && !NO_FAILURES.has(outcome)).length >=
-        maxFailures
-      );
+      return ended.cycle > 1
+        ? countOf(attempts, NEVER_COUNTED) === REPLAY_ATTEMPTS
+        : countOf(attempts, NO_FAILURES) >= maxFailures;
     case "payload_erased":
       return erased.has(ended.id);
     case "worker_lost": {

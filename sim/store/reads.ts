@@ -7,7 +7,7 @@ import {
 } from "#db/queue/configuration.ts";
 import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import type { Us } from "#sim/scheduler.ts";
-import type { Database, DeliveryRow, Tables } from "./tables.ts";
+import { type Database, type DeliveryRow, REPLAY_ATTEMPTS, type Tables } from "./tables.ts";
 import { fromMs, toFloatMs } from "./time.ts";
 
 export function readRows({ tables }: Database, ids: readonly string[], token: string): ClaimedDelivery[] {
@@ -35,8 +35,7 @@ function claimedOf(tables: Tables, row: DeliveryRow, destinationVersion: number)
     serviceClass: row.serviceClass,
     lane: row.lane,
     replayBatchId: row.replayBatchId,
-    // Batches of the simulation declare one attempt, the default.
-    replayAttempts: row.replayBatchId === null ? null : 1,
+    replayAttempts: row.replayBatchId === null ? null : REPLAY_ATTEMPTS,
     // extract(epoch ...)::float8 * 1000, which rounds twice.
     dueMs: (row.dueUs / 1_000_000) * 1000,
     attempts: row.attempts,

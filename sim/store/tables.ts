@@ -109,6 +109,9 @@ export interface DeliveryRow extends Identity {
   leasedBy: string | null;
 }
 
+/** Batches of the simulation allow one attempt, the default. */
+export const REPLAY_ATTEMPTS = 1;
+
 export interface EndedRow extends Identity {
   readonly end: "delivered" | "cancelled" | "dead";
   readonly reason: string | null;
