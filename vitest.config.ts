@@ -53,7 +53,8 @@ export default defineConfig({
     projects: [
       group("unit", ["**/*.test.ts", "**/*.test.tsx"], [...DATABASE_TESTS, ...PROCESS_TESTS]),
       group("db", DATABASE_TESTS, [], SERVERS),
-      ...(hasTestServer(15) ? [group("db15", DATABASE_TESTS, [], SERVERS_15)] : []),
+      // What an older server could read otherwise: our SQL. The demo's and the simulation's tests look at other things.
+      ...(hasTestServer(15) ? [group("db15", DATABASE_TESTS, ["demo/**", "sim/**"], SERVERS_15)] : []),
       group("worker", PROCESS_TESTS, [], SERVERS),
     ],
   },

@@ -4,7 +4,15 @@
  */
 import type { Page } from "@playwright/test";
 import { bar, fillReason, REASON } from "./controls-parts.ts";
-import { checkState, checkView, runningAnimations, settled, tabTo, visit } from "./support/a11y.ts";
+import {
+  checkSmall,
+  checkState,
+  checkView,
+  runningAnimations,
+  settled,
+  tabTo,
+  visit,
+} from "./support/a11y.ts";
 import { becomes, destinationPath, type Scene, setScene, tenantPath } from "./support/a11y-scene.ts";
 import { addCustomer } from "./support/enqueue.ts";
 import { openTcpGate } from "./support/tcp-gate.ts";
@@ -114,7 +122,7 @@ test.describe("states", () => {
       ["/?range=2h", "range=2h"],
     ] as const) {
       await visit(page, address, page.getByRole("main").getByText(words));
-      await checkState(page, `${words}, on ${address}`);
+      await checkSmall(page, `${words}, on ${address}`);
     }
   });
 
@@ -125,7 +133,7 @@ test.describe("states", () => {
       await page.route(apiPath(path), () => {});
       await page.goto(address);
       await expect(page.getByRole("main").locator(".animate-skeleton").first(), address).toBeVisible();
-      await checkState(page, `loading ${address}`);
+      await checkSmall(page, `loading ${address}`);
     }
   });
 
