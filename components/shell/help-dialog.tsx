@@ -15,7 +15,7 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
           {off
             ? "Single keys are switched off in this browser; Ctrl K works all the same. "
             : "Keys do nothing while you type, in dialogs and with modifiers. No key changes a delivery, a limit or a pause. "}
-          <Link href="/settings" onClick={onClose} className="text-accent underline-offset-4 hover:underline">
+          <Link href="/settings" onClick={onClose} className="text-accent underline underline-offset-4">
             {off ? "Switch them on in the settings" : "Switch them off in the settings"}
           </Link>
         </p>
