@@ -37,23 +37,21 @@ test.beforeEach(async ({ page, world }) => {
   await becomes(page, world, scene.admin);
 });
 
-/** Where a page reads what it shows: its address and the path of the API without its query. */
+/**
+ * Where a page reads what it shows: its address and the path of the API without its query. One page of each make: lists
+ * share one frame, and so do the pages of one row.
+ */
 const reads = () =>
   [
     ["/", "overview"],
     ["/tenants", "tenants"],
-    [tenantPath(scene.limited, "us"), "tenants/ten_[0-9a-f]+"],
-    ["/destinations?region=us", "destinations"],
     [destinationPath(scene.limited, "us"), "destinations/dst_[0-9a-f]+"],
     ["/deliveries?region=us", "deliveries"],
     [`/deliveries/${scene.waitingId}`, "deliveries/dlv_[0-9a-f]+"],
     ["/dead-letters?region=us", "dead-letter-groups"],
-    ["/dead-letters?region=us&view=entries", "dead-letters"],
     ["/regions", "regions"],
     ["/audit?region=us", "audit"],
     ["/settings?tab=access", "people"],
-    ["/settings?tab=tokens", "tokens"],
-    ["/about", "about"],
   ] as const;
 
 /** In full where all parts of the look stand; the other pages show the same parts in their own frames. */
