@@ -48,6 +48,8 @@ test("SIG-1 what was delivered is counted in its minute, by region, tenant and d
   page,
   world,
 }) => {
+  // The minute has to end, and the roll-up after it.
+  test.setTimeout(240_000);
   const customer = await addCustomer(world, "us", "Counted Bank", "/ok/counted");
   await enqueue(world, "us", customer, { key: `counted-${Date.now()}` });
   for (const of of [

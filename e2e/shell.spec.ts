@@ -122,7 +122,7 @@ test("the palette leads to pages, to tenants by name and to a delivery by key an
   const { id } = await enqueue(world, "eu", customer, { key });
   await page.goto("/");
   const field = page.getByRole("combobox", { name: "Find anything" });
-  const options = page.getByRole("option");
+  const options = page.getByRole("dialog", { name: "Find anything" }).getByRole("option");
 
   await page.keyboard.press("Control+k");
   await field.fill("dead");
