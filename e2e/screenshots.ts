@@ -29,6 +29,12 @@ async function shotsOf(url: string, cookie: string): Promise<Shot[]> {
   const id = (await firstDelivery(url, cookie, "delayed")) ?? (await firstDelivery(url, cookie, "delivered"));
   return [
     { name: "overview", path: "/" },
+    { name: "tenants", path: "/tenants" },
+    { name: "destinations", path: "/destinations?region=us" },
+    { name: "regions", path: "/regions" },
+    { name: "audit", path: "/audit?region=us" },
+    { name: "settings", path: "/settings" },
+    { name: "about", path: "/about" },
     { name: "deliveries", path: "/deliveries?region=us" },
     { name: "dead-letters", path: "/dead-letters?region=us" },
     ...(id === null ? [] : [{ name: "delivery", path: `/deliveries/${id}` }]),
