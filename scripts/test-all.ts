@@ -121,7 +121,7 @@ async function e2e(files: readonly string[]): Promise<Counts> {
   }
 }
 
-/** Browser tests wait more than they work, so a second world beside the first saves a third of the time on two cores. */
+/** A second world beside the first: browser tests wait for what a page polls, and one works while the other waits. */
 async function moreWorlds(servers: ScratchServers): Promise<Record<string, string>> {
   const us = await createMigrated(servers, "us", "e2e2");
   const eu = await createMigrated(servers, "eu", "e2e2");
