@@ -23,5 +23,7 @@ export default defineConfig({
     timezoneId: "UTC",
     launchOptions: findBrowser(),
     screenshot: "only-on-failure",
+    // A dot that pulses keeps a browser without a graphics card busy in every test; what moves has a test of its own.
+    contextOptions: { reducedMotion: "reduce" },
   },
 });

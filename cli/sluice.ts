@@ -74,6 +74,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
     summary: "reviewed batches that send dead letters again, by the API",
     load: () => import("./commands/replay.ts"),
   },
+  rehearse: {
+    summary: "run a drill against a running console: a reviewed replay from its dead letters to its report",
+    load: () => import("./commands/rehearse.ts"),
+  },
 };
 
 const EXIT_USAGE = 2;

@@ -6,6 +6,7 @@ import { uuidV7, uuidV7Floor } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
 import type { TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
+import { makeBatch } from "#tests/support/queue-rows/sql.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
 
 const CHECK_VIOLATION = "23514";
@@ -111,6 +112,14 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     `${ID}, (SELECT id FROM sluice.replay_batch LIMIT 1), 'draft', 'ann'`,
   ],
   replay_policy: ["version, body, created_by, reason", "1, '{}', 'ann', 'test'"],
+  replay_freeze: [
+    "batch_id, number, actor, sha256, facts, delivery_ids",
+    `(SELECT id FROM sluice.replay_batch LIMIT 1), 1, 'ann', ${SHA}, '{}', '{}'`,
+  ],
+  replay_notice: [
+    "event_id, batch_id, kind",
+    "(SELECT id FROM sluice.replay_event LIMIT 1), (SELECT id FROM sluice.replay_batch LIMIT 1), 'ended'",
+  ],
   queue_sample_5m: [
     "at, service_class, samples, first_attempt_age_ms, due_count, due_age_ms, held_count, held_age_ms, in_flight, dead",
     "now(), 'urgent', 1, 0, 0, 0, 0, 0, 0, 0",
@@ -229,8 +238,10 @@ describe("DLQ-4 four eyes", () => {
     "stopped",
     "failed",
   ];
-  const batch = `INSERT INTO sluice.replay_batch (id, region, name, state, reason, requested_by, approved_by, break_glass_by, frozen_sha256)
-                 VALUES (${ID}, 'us', 'b', $1, 'test', 'ann', $2, $3, ${SHA})`;
+  // A row comes past its draft only by its steps (triggers, tried below). Here its other rules are looked at alone.
+  const alone = "WITH r AS MATERIALIZED (SELECT set_config('session_replication_role', 'replica', true))";
+  const batch = `${alone} INSERT INTO sluice.replay_batch (id, region, name, state, reason, requested_by, approved_by, break_glass_by, frozen_sha256)
+                 SELECT ${ID}, 'us', 'b', $1, 'test', 'ann', $2, $3, ${SHA} FROM r`;
 
   it.each(AFTER)(
     "a batch that is %s was approved by another person, or an admin broke the glass",
@@ -248,15 +259,46 @@ describe("DLQ-4 four eyes", () => {
   });
 
   it("DLQ-5 a batch past its draft has a frozen set, and a delivery is in one open batch only", async () => {
-    const unfrozen = batch.replace(SHA, "NULL");
+    const unfrozen = batch.replace(SHA, "NULL::bytea");
     expect(await refusal(us, unfrozen, ["draft", null, null])).toBeNull();
     expect(await refusal(us, unfrozen, ["in_review", null, null])).toContain(CHECK_VIOLATION);
-    const item = `INSERT INTO sluice.replay_item (batch_id, delivery_id, region, dead_letter_version, state)
-                  SELECT id, $1, 'us', 1, $3 FROM sluice.replay_batch ORDER BY id OFFSET $2 LIMIT 1`;
+    const item = `${alone} INSERT INTO sluice.replay_item (batch_id, delivery_id, region, dead_letter_version, state)
+                  SELECT b.id, $1, 'us', 1, $3 FROM r, (SELECT id FROM sluice.replay_batch ORDER BY id OFFSET $2 LIMIT 1) b`;
     const delivery = randomUUID();
     expect(await refusal(us, item, [delivery, 0, "dead_again"])).toBeNull();
     expect(await refusal(us, item, [delivery, 1, "frozen"])).toBeNull();
     expect(await refusal(us, item, [delivery, 2, "released"])).toBe("23505 replay_item_open");
+  });
+
+  it("DLQ-4 a batch begins as a draft, an item as selected and in a draft, and a frozen item stays", async () => {
+    const REFUSED = "23001";
+    const begin = (columns: string, values: string) =>
+      refusal(
+        us,
+        `INSERT INTO sluice.replay_batch (id, region, name, reason, requested_by, frozen_sha256, ${columns})
+         VALUES (${ID}, 'us', 'b', 'test', 'ann', ${SHA}, ${values})`,
+      );
+    for (const state of [...BEFORE, ...AFTER].filter((word) => word !== "draft")) {
+      expect(await begin("state, approved_by", `'${state}', 'bob'`), state).toBe(REFUSED);
+    }
+    expect(await begin("approved_by", "'bob'")).toBe(REFUSED);
+    expect(await begin("break_glass_by", "'root'")).toBe(REFUSED);
+    expect(await begin("version", "2")).toBe(REFUSED);
+    const into = (batchId: string, state: string) =>
+      refusal(
+        us,
+        `INSERT INTO sluice.replay_item (batch_id, delivery_id, region, dead_letter_version, state) VALUES ($1, ${ID}, 'us', 1, $2)`,
+        [batchId, state],
+      );
+    const draft = await makeBatch(us.pool, "draft");
+    for (const state of ["frozen", "released", "delivered"]) expect(await into(draft, state)).toBe(REFUSED);
+    expect(await into(draft, "selected")).toBeNull();
+    for (const state of ["in_review", "approved", "running"]) {
+      expect(await into(await makeBatch(us.pool, state), "selected"), state).toBe(REFUSED);
+    }
+    const own = "WHERE batch_id = $1";
+    await us.pool.query(`UPDATE sluice.replay_item SET state = 'frozen', seq = 0 ${own}`, [draft]);
+    expect(await refusal(us, `DELETE FROM sluice.replay_item ${own}`, [draft])).toBe(REFUSED);
   });
 });
 

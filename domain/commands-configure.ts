@@ -47,8 +47,21 @@ export const CreateTenant = z.strictObject({
 });
 export type CreateTenant = z.infer<typeof CreateTenant>;
 
-/** The slug stays: addresses, files and other programs know the tenant by it. */
-export const UpdateTenant = z.strictObject({ tenantId: publicId("ten"), ...ChangeFields, name: Name });
+/**
+ * What is left out stays as it is. The slug stays for good: addresses, files and other programs know the tenant by it.
+ * `replayHeader`: its replayed attempts carry the batch's id in the header `webhook-replay` too.
+ */
+export const UpdateTenant = z
+  .strictObject({
+    tenantId: publicId("ten"),
+    ...ChangeFields,
+    name: Name.optional(),
+    replayHeader: z.boolean().optional(),
+  })
+  .refine(
+    ({ name, replayHeader }) => name !== undefined || replayHeader !== undefined,
+    "name at least one field to change",
+  );
 export type UpdateTenant = z.infer<typeof UpdateTenant>;
 
 export const CreateDestination = z.strictObject({

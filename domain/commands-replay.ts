@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ChangeFields, publicId, TICKET_MAX_CHARS } from "./commands.ts";
 import { DEAD_REASONS } from "./delivery.ts";
 import { DEFAULT_REPLAY_ITEMS, MAX_REPLAY_ITEMS } from "./replay.ts";
-import { MAX_REPLAY_RATE, MIN_REPLAY_RATE, ReplayPlanInput } from "./replay-plan.ts";
+import { MAX_REPLAY_RATE, MIN_REPLAY_RATE, ReplayPlanInput, ReplayPolicyInput } from "./replay-plan.ts";
 
 export const BATCH_NAME_MAX_CHARS = 120;
 export const EVIDENCE_MAX_CHARS = 1_000;
@@ -17,6 +17,8 @@ export const ReplaySelection = z.union([
   z.strictObject({
     ids: z.array(publicId("dlv")).min(1, "ids is empty: nothing is selected").max(MAX_REPLAY_ITEMS),
   }),
+  /** What an ended batch sent and what failed again: a follow-up, which must name another cause. */
+  z.strictObject({ deadAgainOf: publicId("rpl") }),
   z.strictObject({
     filter: z
       .strictObject({
@@ -40,11 +42,14 @@ const limit = z.int().min(1).max(MAX_REPLAY_ITEMS).default(DEFAULT_REPLAY_ITEMS)
 /** What a selection means now. */
 export const PreviewReplay = z.strictObject({ selection: ReplaySelection, limit });
 
-/** A new batch. `limit`: the oldest so many of what matches. */
+const rootCause = z.string().trim().min(3).max(EVIDENCE_MAX_CHARS);
+
+/** A new batch. `limit`: the oldest so many of what matches. A follow-up needs its root cause from the beginning. */
 export const DraftReplay = z.strictObject({
   name: z.string().trim().min(1).max(BATCH_NAME_MAX_CHARS),
   selection: ReplaySelection,
   limit,
+  rootCause: rootCause.optional(),
   reason: ChangeFields.reason,
   ticket: ChangeFields.ticket,
 });
@@ -63,6 +68,16 @@ export const InspectReplay = z.strictObject({
 });
 export type InspectReplay = z.infer<typeof InspectReplay>;
 
+/** Entries of one call: a command's body holds no more. */
+export const MAX_REMOVED_ITEMS = 1_000;
+
+/** Entries that leave a draft: those of another open batch, or what nobody wants to send after all. */
+export const RemoveReplayItems = z.strictObject({
+  ...batch,
+  deliveryIds: z.array(publicId("dlv")).min(1).max(MAX_REMOVED_ITEMS),
+});
+export type RemoveReplayItems = z.infer<typeof RemoveReplayItems>;
+
 const evidence = z.string().trim().min(3).max(EVIDENCE_MAX_CHARS);
 const answer = z.strictObject({ yes: z.boolean(), evidence });
 
@@ -79,7 +94,7 @@ export type ReplayChecklist = z.infer<typeof ReplayChecklist>;
 export const AnnotateReplay = z.strictObject({
   ...batch,
   name: z.string().trim().min(1).max(BATCH_NAME_MAX_CHARS).optional(),
-  rootCause: z.string().trim().min(3).max(EVIDENCE_MAX_CHARS).optional(),
+  rootCause: rootCause.optional(),
   fixUrl: z
     .url({ protocol: /^https?$/ })
     .max(500)
@@ -110,3 +125,18 @@ export const SetReplayRate = z.strictObject({
   ratePerSecond: z.number().min(MIN_REPLAY_RATE).max(MAX_REPLAY_RATE),
 });
 export type SetReplayRate = z.infer<typeof SetReplayRate>;
+
+/** A new version of the limits and thresholds. What is left out stays as it is in force; version 0 is the built-in one. */
+export const SetReplayPolicy = z.strictObject({
+  version: z.int({ error: "the version that the change is based on is missing" }).min(0),
+  reason: ChangeFields.reason,
+  ticket: ChangeFields.ticket,
+  policy: ReplayPolicyInput,
+});
+export type SetReplayPolicy = z.infer<typeof SetReplayPolicy>;
+
+/** True when two people named the same cause, whatever the spaces and the case. */
+export function isSameCause(one: string | null, two: string | null): boolean {
+  const plain = (text: string | null) => (text ?? "").trim().replaceAll(/\s+/g, " ").toLowerCase();
+  return plain(one) === plain(two);
+}

@@ -16,13 +16,25 @@ describe("DLQ-2 the state that is shown", () => {
     ["one came exactly a day after it", RESOLVED_MS + REGRESSION_MS, "regressed"],
     ["one came later than a day after it", RESOLVED_MS + REGRESSION_MS + 1, "new"],
   ] as const)("resolved, and %s: %s -> %s", (_, firstAfterMs, shown) => {
-    expect(groupStateOf({ stored: "resolved", resolvedMs: RESOLVED_MS, firstAfterMs })).toBe(shown);
+    expect(
+      groupStateOf({ stored: "resolved", resolvedMs: RESOLVED_MS, firstAfterMs, isReplaying: false }),
+    ).toBe(shown);
   });
+
+  it.each(["new", "acknowledged", "resolved"] as const)(
+    "%s is replaying while a batch holds it",
+    (stored) => {
+      const facts = { resolvedMs: RESOLVED_MS, firstAfterMs: RESOLVED_MS + 1, isReplaying: true };
+      expect(groupStateOf({ ...facts, stored })).toBe("replaying");
+    },
+  );
 
   it.each(["new", "acknowledged", "replaying"] as const)(
     "%s stays what a person made it, whatever comes",
     (stored) => {
-      expect(groupStateOf({ stored, resolvedMs: null, firstAfterMs: RESOLVED_MS + 1 })).toBe(stored);
+      expect(
+        groupStateOf({ stored, resolvedMs: null, firstAfterMs: RESOLVED_MS + 1, isReplaying: false }),
+      ).toBe(stored);
     },
   );
 });

@@ -31,6 +31,9 @@ export const RANGE_NAMES = Object.keys(RANGES_MS) as [RangeName, ...RangeName[]]
 /** `due`: oldest due first; only waiting deliveries have an order by due time. */
 export const SORTS = ["due"] as const;
 
+/** The most deliveries that one file or one action names by their ids. */
+export const MAX_NAMED_DELIVERIES = 50;
+
 /** Days of accepted deliveries that a filter without an index of its own looks at. */
 export const WINDOW_MS = DAY_MS;
 const MOST_ATTEMPTS = 1_000;

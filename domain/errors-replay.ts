@@ -24,6 +24,12 @@ export const REPLAY_ERRORS = {
     title: "Batch is not ready",
     summary: "Something that must be there first is missing: inspected samples, evidence, or entries.",
   },
+  replay_same_cause: {
+    status: 409,
+    title: "A follow-up needs a new cause",
+    summary:
+      "The batch takes what is dead again of another one. It must name a root cause, and not the one that was named before.",
+  },
   replay_red: {
     status: 409,
     title: "A stop condition is red",

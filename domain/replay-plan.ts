@@ -70,6 +70,13 @@ export const ReplayPolicy = ThresholdShape.extend({
 });
 export type ReplayPolicy = z.infer<typeof ReplayPolicy>;
 
+/** Some of a policy, for a new version of it. */
+export const ReplayPolicyInput = ReplayPolicy.partial().refine(
+  (policy) => Object.values(policy).some((value) => value !== undefined),
+  "name at least one number to change",
+);
+export type ReplayPolicyInput = z.infer<typeof ReplayPolicyInput>;
+
 export const DEFAULT_REPLAY_POLICY: ReplayPolicy = Object.freeze({
   urgentFirstP95Ms: 15 * SECOND_MS,
   routineFirstP95Ms: 120 * SECOND_MS,

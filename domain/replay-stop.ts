@@ -213,6 +213,21 @@ export function equalFailures(attempts: readonly ReplayAttempt[], most: number):
   return last.every((attempt) => failureWord(attempt) === word) ? `${most} in a row: ${word}` : null;
 }
 
+/**
+ * How many failures in a row a destination has given that are equal to its newest one, and which. No failure: 0.
+ * @param attempts of one destination, newest first
+ */
+export function failuresInARow(attempts: readonly ReplayAttempt[]): {
+  readonly count: number;
+  readonly text: string | null;
+} {
+  const [newest] = attempts;
+  if (newest === undefined || !isFailure(newest)) return { count: 0, text: null };
+  const text = failureWord(newest);
+  const other = attempts.findIndex((attempt) => failureWord(attempt) !== text);
+  return { count: other < 0 ? attempts.length : other, text };
+}
+
 function failureWord({ outcome, status, errorCode }: ReplayAttempt): string {
   return [outcome, status, errorCode].filter((part) => part !== null).join(" ");
 }

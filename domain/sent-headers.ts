@@ -29,10 +29,13 @@ export interface SentFacts {
   readonly startedMs: number | null;
   /** `rpl_...` */
   readonly replayId: string | null;
+  /** Whether the tenant had the second header of replays then; null: it is not known. */
+  readonly replayHeader: boolean | null;
   readonly plainSignatureHeader: string | null;
 }
 
 const SIGNATURE_NOTE = "HMAC-SHA-256 over id, timestamp and body, one for each live secret; not kept";
+const REPLAY_NOTE = "the same, if the tenant had asked for this header; not kept";
 const PLAIN_NOTE = "timestamp and HMAC-SHA-256 over timestamp and body; not kept";
 
 /** In the order in which they are sent. */
@@ -57,6 +60,11 @@ export function sentHeaders(facts: SentFacts): SentHeader[] {
   ];
   if (facts.traceparent !== null) headers.push(kept("traceparent", facts.traceparent));
   if (facts.replayId !== null) headers.push(kept("sluice-replay", facts.replayId));
+  if (facts.replayId !== null && facts.replayHeader === true)
+    headers.push(kept("webhook-replay", facts.replayId));
+  if (facts.replayId !== null && facts.replayHeader === null) {
+    headers.push({ name: "webhook-replay", value: null, note: REPLAY_NOTE });
+  }
   if (facts.plainSignatureHeader !== null) {
     headers.push({ name: facts.plainSignatureHeader, value: null, note: PLAIN_NOTE });
   }

@@ -10,7 +10,8 @@ import type { Scope } from "#db/console/list-scope.ts";
 import type { Overview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import { readAuditOf } from "#tests/support/access-rows/sql.ts";
-import { clientOf, createPerson, newClient, signInAs } from "./support/accounts.ts";
+import { becomes } from "./page-parts.ts";
+import { clientOf, createPerson, newClient, sessionOf } from "./support/accounts.ts";
 import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test, type World } from "./support/world.ts";
 
@@ -65,14 +66,15 @@ test("fault 97: without a credential every route answers 401 by itself, also pas
   ];
   for (const headers of tricks) {
     const client = await newClient(world.consoleUrl, undefined, { origin: world.consoleUrl, ...headers });
-    for (const path of [...DATA_ROUTES, ...apiPaths()]) {
+    const refused = [...DATA_ROUTES, ...apiPaths()].map(async (path) => {
       const response = await client.get(path, { headers: { "x-request-id": "fault-97" } });
       expect([401, 405], `${path} ${JSON.stringify(headers)}`).toContain(response.status());
-      if (response.status() === 405) continue;
+      if (response.status() === 405) return;
       expect(response.headers()["content-type"]).toContain("application/problem+json");
       expect(response.headers()["www-authenticate"]).toContain("Bearer");
       expect(await response.json()).toMatchObject({ code: "unauthenticated", correlationId: "fault-97" });
-    }
+    });
+    await Promise.all(refused);
     for (const method of ["post", "put", "patch", "delete"] as const) {
       for (const path of ["/api/v1/tokens", `/api/v1/tokens/tok_${"0".repeat(32)}`, "/api/v1/nothing-here"]) {
         const response = await client[method](path, { data: TOKEN_BODY });
@@ -116,8 +118,7 @@ test("a grant for us sees no eu row and no eu count, on pages and by direct call
   expect(await (await client.get("/api/v1/me")).json()).toMatchObject({ regions: ["us"] });
   await client.dispose();
 
-  await page.context().clearCookies();
-  await page.context().addCookies((await signInAs(world.consoleUrl, world.accounts["us-operator"])).cookies);
+  await becomes(page, world, world.accounts["us-operator"]);
   await page.goto("/");
   await expect(page.getByTestId("verdict-us")).toBeVisible();
   await expect(page.getByTestId("verdict-eu")).toHaveCount(0);
@@ -132,8 +133,7 @@ test("a grant for us sees no eu row and no eu count, on pages and by direct call
 });
 
 test("a grant for eu alone opens its own region without being asked", async ({ page, world }) => {
-  await page.context().clearCookies();
-  await page.context().addCookies((await signInAs(world.consoleUrl, world.accounts["eu-viewer"])).cookies);
+  await becomes(page, world, world.accounts["eu-viewer"]);
   await page.goto("/deliveries");
   await expect(page.getByRole("radio", { name: "EU" })).toBeChecked();
   await expect(page.getByRole("row").nth(1)).toBeVisible();
@@ -203,7 +203,7 @@ test("a request that another site's page makes a browser send is refused, and ch
   world,
 }) => {
   const { admin } = world.accounts;
-  const state = await signInAs(world.consoleUrl, admin);
+  const state = await sessionOf(world, admin);
   const foreign: Record<string, string>[] = [
     { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
     { origin: "https://evil.example" },

@@ -58,6 +58,17 @@ export function bar(page: Page, of: string): Locator {
   return page.getByRole("group", { name: `Controls of ${of}` });
 }
 
+/** Opens a control out of the menu of a bar, and hands over its dialog. */
+export async function openFromMenu(
+  page: Page,
+  controls: Locator,
+  { item, title }: { item: string; title: string | RegExp },
+): Promise<Locator> {
+  await controls.getByRole("button", { name: "More controls" }).click();
+  await page.getByRole("menuitem", { name: item, exact: true }).click();
+  return page.getByRole("dialog", { name: title });
+}
+
 export async function fillReason(dialog: Locator): Promise<void> {
   await dialog.getByLabel(/^Reason/).fill(REASON);
 }

@@ -13,7 +13,7 @@ import {
   REASON,
   tenantPage,
 } from "./controls-parts.ts";
-import { signInAs } from "./support/accounts.ts";
+import { sessionOf } from "./support/accounts.ts";
 import { enqueue } from "./support/enqueue.ts";
 import { expect, test } from "./support/world.ts";
 
@@ -71,7 +71,7 @@ test("a viewer sees every control, shut, with the role that it needs; support pa
   const region = "eu";
   const customer = await customerWith(world, region, "Role Bank", "/ok/role-bank");
   const pageOf = async (person: "viewer" | "support") => {
-    const storageState = await signInAs(world.consoleUrl, world.accounts[person]);
+    const storageState = await sessionOf(world, world.accounts[person]);
     const context = await browser.newContext({ storageState, baseURL: world.consoleUrl });
     return context.newPage();
   };

@@ -5,9 +5,9 @@ import { readFile } from "node:fs/promises";
 import type { DeliveryPage } from "#db/console/list-deliveries.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import { toPublicId } from "#domain/ids.ts";
+import { readState } from "#tests/support/delivery-rows/sql.ts";
 import { shutGate } from "#tests/support/gate-rows/sql.ts";
 import { clientOf } from "./support/accounts.ts";
-
 import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test } from "./support/world.ts";
 
@@ -52,6 +52,21 @@ test("exports hold what the list holds, in scope, and no cell is a formula", asy
   });
   expect((await client.get("/api/v1/deliveries/export?region=us&format=xlsx")).status()).toBe(422);
   expect((await client.get("/api/v1/deliveries/export?region=us&colour=blue")).status()).toBe(422);
+  const named = (query: string) => client.get(`/api/v1/deliveries/export?region=us&format=ndjson&${query}`);
+  const one = await named(`ids=${second.id}`);
+  expect((await one.text()).trim().split("\n")).toHaveLength(1);
+  const absent = `dlv_${"0".repeat(32)}`;
+  // A file is never shorter than what was asked for in silence.
+  expect((await named(`ids=${second.id},${absent}`)).status()).toBe(404);
+  for (const query of [
+    "ids=",
+    "ids=dlv_x",
+    `ids=${second.id},${second.id}`,
+    `ids=${second.id}&state=ready`,
+    `ids=${Array.from({ length: 51 }, (_, at) => `dlv_${String(at).padStart(32, "0")}`).join(",")}`,
+  ]) {
+    expect((await named(query)).status(), query).toBe(422);
+  }
   await client.dispose();
 
   const narrow = await clientOf(world, world.accounts["eu-viewer"]);
@@ -110,14 +125,15 @@ test("the API takes every filter of the list and refuses what means nothing", as
   }
 });
 
-test("rows are selected one by one, in ranges and by page, and a filter takes the selection away", async ({
+test("rows are selected one by one, in ranges and by page, a filter takes the selection away; rule 3: each selected one is cancelled, or skipped with its reason", async ({
   page,
   world,
 }) => {
   const customer = await addCustomer(world, "us", "Select Bank", "/ok/select");
   await shutGate(world.regions.us.pool, customer.destinationId);
+  const rows: { id: string; uuid: string }[] = [];
   for (let index = 0; index < 5; index += 1)
-    await enqueue(world, "us", customer, { key: `select-${index}-${Date.now()}` });
+    rows.push(await enqueue(world, "us", customer, { key: `select-${index}-${Date.now()}` }));
   await page.goto(`/deliveries?region=us&tenant=${customer.slug}`);
   const boxes = page.getByRole("checkbox", { name: /^Select delivery/ });
   await expect(boxes).toHaveCount(5);
@@ -132,6 +148,44 @@ test("rows are selected one by one, in ranges and by page, and a filter takes th
   await expect(page).toHaveURL(/state=ready/);
   await expect(page.getByText(/of this page selected/)).toHaveCount(0);
   await expect(page.getByRole("region", { name: "Deliveries, latest due first" })).toBeVisible();
+
+  await page.getByRole("checkbox", { name: "Select the 5 on this page" }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Export selected deliveries as CSV" }).click(),
+  ]);
+  const text = await readFile(await file.path(), "utf8");
+  expect(text.trim().split("\r\n")).toHaveLength(6);
+  for (const { id } of rows) expect(text).toContain(id);
+  const retry = page.getByRole("button", { name: "Retry each now" });
+  await expect(retry).toHaveAttribute("aria-disabled", "true");
+  await expect(retry).toHaveAccessibleDescription(/none of them is delayed/);
+
+  await page.getByRole("button", { name: "Cancel each" }).click();
+  const dialog = page.getByRole("dialog", { name: "Cancel the selected deliveries" });
+  await dialog.getByRole("button", { name: "Cancel 5 deliveries" }).click();
+  await expect(dialog).toContainText("at least 10 characters");
+  await dialog.getByLabel(/^Reason/).fill("A browser test cancels them");
+  // Somebody else is faster with one of them.
+  const operator = await clientOf(world, world.accounts.operator);
+  const faster = await operator.post(`/api/v1/deliveries/${rows[2]?.id}/cancel?region=us`, {
+    data: { reason: "somebody else was faster" },
+  });
+  expect(faster.status()).toBe(200);
+  await operator.dispose();
+  await dialog.getByRole("button", { name: "Cancel 5 deliveries" }).click();
+  await expect(dialog.getByText("4 done, 1 skipped, 0 failed", { exact: true })).toBeVisible();
+  const skipped = dialog.getByRole("row", { name: new RegExp(rows[2]?.id ?? "") });
+  await expect(skipped).toContainText("Skipped");
+  await expect(skipped).toContainText(/has ended: cancelled/);
+  for (const { uuid } of rows) {
+    expect(await readState(world.regions.us.pool, uuid)).toEqual({
+      state: "cancelled",
+      reason: "staff_cancel",
+    });
+  }
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await expect(page.getByText(/of this page selected/)).toHaveCount(0);
 });
 
 test.describe("on a phone", () => {

@@ -3,13 +3,13 @@
  * bodies behind a permission and an audit row.
  */
 import { randomUUID } from "node:crypto";
-import type { BrowserContextOptions, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { addGrant } from "#db/console/access/grants.ts";
 import { MAX_SHOWN_BYTES } from "#domain/body-text.ts";
 import { readAuditOf } from "#tests/support/access-rows/sql.ts";
 import { shutGate } from "#tests/support/gate-rows/sql.ts";
-import { BY, clientOf, createPerson, type Person, signInAs } from "./support/accounts.ts";
-
+import { becomes, reaches, readAgain } from "./page-parts.ts";
+import { BY, clientOf, createPerson, type Person } from "./support/accounts.ts";
 import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test, type World } from "./support/world.ts";
 
@@ -29,18 +29,6 @@ async function revealer(world: World): Promise<Person> {
   return person;
 }
 
-/** True once a delivery of us has ended well. */
-async function isArchived(pool: World["regions"]["us"]["pool"], uuid: string): Promise<boolean> {
-  const { rowCount } = await pool.query("SELECT 1 FROM sluice.delivery_archive WHERE id = $1", [uuid]);
-  return rowCount === 1;
-}
-
-async function signInPage(page: Page, world: World, person: Person): Promise<void> {
-  const state: BrowserContextOptions["storageState"] = await signInAs(world.consoleUrl, person);
-  await page.context().clearCookies();
-  if (typeof state === "object") await page.context().addCookies(state.cookies);
-}
-
 test("SIG-6 one delivery with retries is traced from the filtered list over the side panel to its page", async ({
   page,
   world,
@@ -53,7 +41,7 @@ test("SIG-6 one delivery with retries is traced from the filtered list over the 
     data: { policyOverride: { backoff: { baseMs: 1_000 } } },
   });
   const { id, uuid } = await enqueue(world, "us", customer, { key: name });
-  await expect.poll(async () => isArchived(world.regions.us.pool, uuid), { timeout: 90_000 }).toBe(true);
+  await reaches(world, "us", uuid, "delivered");
 
   await page.goto(`/deliveries?region=us&tenant=${customer.slug}&attempts=3..`);
   const row = page.getByRole("row", { name: new RegExp(id) });
@@ -102,10 +90,11 @@ test("SIG-9 the panel names each blocker with its end, and the earliest time", a
   await expect(why(page)).toContainText("429 without a usable Retry-After");
 
   await pool.query("UPDATE sluice.tenant SET claim_owner = 'legacy' WHERE id = $1", [customer.tenantId]);
+  // The page follows by itself.
   await expect(why(page)).toContainText("Its claims were handed over");
   await expect(why(page)).toContainText("the claims of its tenant belong to legacy");
 
-  // Everything at once; the page follows by itself.
+  // Everything at once.
   const statements = [
     `UPDATE sluice.tenant SET claim_owner = 'sluice', paused_at = clock_timestamp(), paused_by = 'user:ann@example.test',
             pause_until = clock_timestamp() + interval '2 hours', pause_reason = 'the customer moves' WHERE id = $1`,
@@ -117,6 +106,7 @@ test("SIG-9 the panel names each blocker with its end, and the earliest time", a
      INSERT INTO sluice.destination_rate (destination_id, region, rate_tat) SELECT id, 'us', clock_timestamp() + interval '90 seconds' FROM slow`,
   ];
   for (const statement of statements) await pool.query(statement, [customer.tenantId]);
+  await readAgain(page);
   for (const words of [
     /The tenant is paused until .* the customer moves\. Since .*, by user:ann@example\.test/,
     "The destination is disabled. gone.",
@@ -165,6 +155,7 @@ test("SIG-9 what is planned for later, what is in flight and what has died say s
 
   const strict = await addCustomer(world, "us", "Dead Bank", "/reject/422/dead-bank");
   const dead = await enqueue(world, "us", strict, { key: `dead-${Date.now()}` });
+  await reaches(world, "us", dead.uuid, "dead");
   await page.goto(`/deliveries/${dead.id}`);
   await expect(why(page)).toContainText("It is a dead letter: Rejected by the receiver");
 });
@@ -177,7 +168,7 @@ test("a body is revealed to who may see it, as text, with an audit row for each 
   const body = JSON.stringify({ html: SCRIPT }).replace("}", ',"big":12345678901234567890}');
   const { id } = await enqueue(world, "us", customer, { key: `reveal-${Date.now()}`, body });
   const person = await revealer(world);
-  await signInPage(page, world, person);
+  await becomes(page, world, person);
   await page.goto(`/deliveries/${id}`);
   const exchange = page.getByRole("region", { name: "Request and response" });
   await expect(exchange.getByText(/each view is recorded/i)).toBeVisible();
@@ -243,7 +234,7 @@ test("a large, a binary and an erased payload say what they are", async ({ page,
   const { pool } = world.regions.us;
   const customer = await addCustomer(world, "us", "Odd Bank", "/ok/odd");
   await shutGate(world.regions.us.pool, customer.destinationId);
-  await signInPage(page, world, await revealer(world));
+  await becomes(page, world, await revealer(world));
   const withBody = async (key: string, bytes: Buffer | null) => {
     const { id, uuid } = await enqueue(world, "us", customer, { key: `${key}-${Date.now()}` });
     await pool.query(

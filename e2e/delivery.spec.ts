@@ -1,4 +1,5 @@
 /** From the list to one delivery's whole story, as support follows a customer's question. */
+import { reaches } from "./page-parts.ts";
 import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test } from "./support/world.ts";
 
@@ -11,7 +12,11 @@ test("SIG-6 a key leads from the list to the timeline: 429 with Retry-After 1, t
   const name = `trace-${Date.now()}`;
   const customer = await addCustomer(world, "us", "Tracing Bank", `/script/429:1,200/${name}`);
   const key = `trace-key-${Date.now()}`;
-  const { id } = await enqueue(world, "us", customer, { key, body: JSON.stringify({ note: BODY_MARKER }) });
+  const { id, uuid } = await enqueue(world, "us", customer, {
+    key,
+    body: JSON.stringify({ note: BODY_MARKER }),
+  });
+  await reaches(world, "us", uuid, "delivered");
 
   await page.goto("/deliveries?region=us");
   await page.getByRole("searchbox", { name: /idempotency key/ }).fill(key);
@@ -34,12 +39,13 @@ test("SIG-6 a key leads from the list to the timeline: 429 with Retry-After 1, t
 
 test("SIG-9 a delivery behind a shut gate names it and the earliest time", async ({ page, world }) => {
   const customer = await addCustomer(world, "us", "Gated Bank", "/429/seconds/120/gated-bank");
-  const { id } = await enqueue(world, "us", customer, { key: `gated-${Date.now()}` });
+  const { id, uuid } = await enqueue(world, "us", customer, { key: `gated-${Date.now()}` });
+  await reaches(world, "us", uuid, "delayed");
   await page.goto(`/deliveries/${id}`);
   const why = page.getByRole("region", { name: "Why it has not been sent" });
   await expect(why).toContainText("The destination's gate is shut until");
   await expect(why).toContainText(/Earliest next attempt .* UTC, in [12] m/);
-  await page.goto(`/deliveries?region=us&tenant=${customer.slug}&state=delayed`);
+  await page.getByRole("link", { name: "its deliveries" }).click();
   await expect(page.getByRole("row", { name: new RegExp(id) })).toContainText(/429 rate-limited/);
 });
 
@@ -48,7 +54,8 @@ test("a rejected delivery is a dead letter with its reason, and no button remove
   world,
 }) => {
   const customer = await addCustomer(world, "eu", "Strict Bank", "/reject/422/strict-bank");
-  const { id } = await enqueue(world, "eu", customer, { key: `strict-${Date.now()}` });
+  const { id, uuid } = await enqueue(world, "eu", customer, { key: `strict-${Date.now()}` });
+  await reaches(world, "eu", uuid, "dead");
   await page.goto(`/dead-letters?region=eu&view=entries&tenant=${customer.slug}`);
   const row = page.getByRole("row", { name: new RegExp(id) });
   await expect(row).toContainText("Rejected by the receiver");

@@ -9,41 +9,46 @@ import {
   type IdentityProvider,
   startIdentityProvider,
 } from "./support/identity-provider.ts";
-import { test as base, expect } from "./support/world.ts";
+import { expect, test } from "./support/world.ts";
 
-const test = base.extend<{ site: { url: string; provider: IdentityProvider } }>({
-  storageState: { cookies: [], origins: [] },
-  site: async ({ world }, use) => {
-    let url = "";
-    const provider = await startIdentityProvider(() => `${url}/api/auth/callback/oidc`);
-    const web = await world.startConsole(world.config.urls, {
-      SLUICE_OIDC_ISSUER: provider.issuer,
-      SLUICE_OIDC_CLIENT_ID: CLIENT_ID,
-      SLUICE_OIDC_CLIENT_SECRET: CLIENT_SECRET,
-      SLUICE_OIDC_NAME: "Example SSO",
-      SLUICE_OIDC_DOMAINS: "example.test",
-    });
-    url = web.url;
-    await use({ url, provider });
+test.use({ storageState: { cookies: [], origins: [] } });
+
+/** One console for all tests of this file, and the provider that it asks. */
+let site: { url: string; provider: IdentityProvider };
+let end: () => Promise<void> = async () => {};
+
+test.beforeAll(async ({ world }) => {
+  let url = "";
+  const provider = await startIdentityProvider(() => `${url}/api/auth/callback/oidc`);
+  const web = await world.startConsole(world.config.urls, {
+    SLUICE_OIDC_ISSUER: provider.issuer,
+    SLUICE_OIDC_CLIENT_ID: CLIENT_ID,
+    SLUICE_OIDC_CLIENT_SECRET: CLIENT_SECRET,
+    SLUICE_OIDC_NAME: "Example SSO",
+    SLUICE_OIDC_DOMAINS: "example.test",
+  });
+  url = web.url;
+  site = { url, provider };
+  end = async () => {
     await web.stop();
     await provider.stop();
-  },
+  };
 });
+test.afterAll(() => end());
 
 function newPerson(domain = "example.test") {
   const id = randomUUID().slice(0, 8);
   return { sub: `sub-${id}`, email: `oidc-${id}@${domain}`, email_verified: true, name: `Person ${id}` };
 }
 
-async function signIn(page: Page, url: string, path: string): Promise<void> {
-  await page.goto(`${url}${path}`);
+async function signIn(page: Page, path: string): Promise<void> {
+  await page.goto(`${site.url}${path}`);
   await page.getByRole("button", { name: "Continue with Example SSO" }).click();
 }
 
 test("an invited person comes in by the identity provider, to the page that they wanted", async ({
   page,
   world,
-  site,
 }) => {
   const { pool } = world.regions.us;
   const person = newPerson();
@@ -55,9 +60,11 @@ test("an invited person comes in by the identity provider, to the page that they
     BY,
   );
   site.provider.person = person;
-  await page.goto(`${site.url}/login`);
+  await page.goto(`${site.url}/deliveries?region=us&state=delivered`);
+  const button = page.getByRole("button", { name: "Continue with Example SSO" });
+  await expect(button).toBeEnabled();
   await expect(page.getByLabel("Password")).toHaveCount(0);
-  await signIn(page, site.url, "/deliveries?region=us&state=delivered");
+  await button.click();
   await expect(page).toHaveURL(`${site.url}/deliveries?region=us&state=delivered`);
   await expect(page.getByRole("row").nth(1)).toBeVisible();
   const accounts = await pool.query<{
@@ -74,19 +81,18 @@ test("an invited person comes in by the identity provider, to the page that they
   expect(accounts.rows[0]).toMatchObject({ id_token: null, access_token: null });
 });
 
-test("a person of an allowed domain whom nobody has invited has no role", async ({ page, site }) => {
+test("a person of an allowed domain whom nobody has invited has no role", async ({ page }) => {
   site.provider.person = newPerson();
-  await signIn(page, site.url, "/");
+  await signIn(page, "/");
   await expect(page.getByRole("heading", { name: "No role yet" })).toBeVisible();
 });
 
 test("another domain, an unverified address and a person who declines are not let in, each in words", async ({
   page,
-  site,
 }) => {
   const alert = page.getByRole("main").getByRole("alert");
   site.provider.person = newPerson("elsewhere.test");
-  await signIn(page, site.url, "/deliveries?region=us");
+  await signIn(page, "/deliveries?region=us");
   await expect(alert).toContainText("This identity may not use this console");
   site.provider.person = { ...newPerson(), email_verified: false };
   await page.getByRole("button", { name: "Continue with Example SSO" }).click();
@@ -97,7 +103,7 @@ test("another domain, an unverified address and a person who declines are not le
   await expect(page).toHaveURL(/next=%2Fdeliveries/);
 });
 
-test("with an identity provider alone the password door is not there", async ({ world, site, request }) => {
+test("with an identity provider alone the password door is not there", async ({ world, request }) => {
   const { email, password } = world.accounts.viewer;
   const response = await request.post(`${site.url}/api/auth/sign-in/email`, {
     data: { email, password },

@@ -1,14 +1,9 @@
 /** The settings and the about page as people use them: grants, tokens, policies, and what a role may not see. */
-import type { Page } from "@playwright/test";
-import { clientOf, createPerson, newClient, signInAs } from "./support/accounts.ts";
-import { expect, test, type World } from "./support/world.ts";
+import { becomes } from "./page-parts.ts";
+import { clientOf, createPerson, newClient } from "./support/accounts.ts";
+import { expect, test } from "./support/world.ts";
 
 const REASON = "asked for in a browser test";
-
-async function becomes(page: Page, world: World, person: Parameters<typeof signInAs>[1]): Promise<void> {
-  await page.context().clearCookies();
-  await page.context().addCookies((await signInAs(world.consoleUrl, person)).cookies);
-}
 
 test("an administrator gives a person a role and takes it again; it counts with the next request", async ({
   page,

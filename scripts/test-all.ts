@@ -147,6 +147,9 @@ async function runSteps({ groups, files }: Selection): Promise<StepResult[]> {
 /** Prints the table and the closing line, and returns the exit code. */
 function conclude(results: readonly StepResult[]): number {
   console.log("");
+  for (const { name, failures } of results) {
+    for (const failure of failures ?? []) console.log(`failed: ${name}: ${failure}`);
+  }
   for (const { name, passed, failed, skipped, seconds } of results) {
     const skips = skipped > 0 ? `, ${skipped} skipped` : "";
     console.log(`${name.padEnd(24)} ${passed} passed, ${failed} failed${skips} (${seconds.toFixed(1)} s)`);

@@ -58,6 +58,7 @@ function planWith(plainSignatureHeader: string | null): SendPlan {
 test.each([
   [{}, null],
   [{ traceparent: TRACEPARENT, replayBatchId: id() }, "x-plain-signature"],
+  [{ replayBatchId: id(), replayHeader: true }, null],
 ] as const)("SIG-6 %j: told as sent, but for the signatures, which nobody keeps", (changes, plain) => {
   const delivery = claimed(changes);
   const flat = requestHeaders(delivery, Buffer.from("{}"), planWith(plain), "us", NOW_MS);
@@ -73,6 +74,7 @@ test.each([
     attempt: delivery.attempts + 1,
     startedMs: NOW_MS,
     replayId: delivery.replayBatchId === null ? null : toPublicId("rpl", delivery.replayBatchId),
+    replayHeader: delivery.replayHeader ?? false,
     plainSignatureHeader: plain,
   });
   expect(told.map(({ name }) => name)).toEqual(sent.map(([name]) => name));

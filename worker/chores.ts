@@ -13,6 +13,7 @@ import {
   SAMPLE_EVERY_MS,
   type SampleScope,
   sampleQueueAge,
+  summarizeAttempts,
 } from "#db/queue/sample-queue-age.ts";
 import { sendControlHint } from "#db/queue/wake-job.ts";
 import { describeHolder, readHorizonHolders } from "#db/queue/xmin-horizon.ts";
@@ -25,6 +26,8 @@ import { replayChoresOf } from "./replay-runner.ts";
 
 const END_PAUSES_MS = 1_000;
 const ROLL_UP_MS = 10_000;
+/** What was recorded since the last time is read whole by each roll-up. */
+const SUMMARIZE_MS = 60_000;
 const RETENTION_MS = 600_000;
 const RETENTION_FIRST_MS = 5_000;
 const TABLE_HEALTH_MS = 60_000;
@@ -73,6 +76,7 @@ export function choresOf(
     }
     chores.push({ name: "roll-up", everyMs: ROLL_UP_MS, work: () => rollUpAttempts(pool) });
     chores.push({ name: "roll-up-series", everyMs: ROLL_UP_MS, work: () => countSeries(pool) });
+    chores.push({ name: "summarize-attempts", everyMs: SUMMARIZE_MS, work: () => summarize(pool) });
   }
   if (switches.retention) {
     chores.push({
@@ -109,6 +113,10 @@ async function sample(pool: Pool, region: Region, scope: SampleScope): Promise<v
 
 async function countSeries(pool: Pool): Promise<void> {
   await rollUpSeries(pool);
+}
+
+async function summarize(pool: Pool): Promise<void> {
+  await summarizeAttempts(pool);
 }
 
 /** Field fault 116: an old snapshot, and what it does to claims, each said once a minute for as long as it stands. */

@@ -106,6 +106,15 @@ async function shutGateOf(
   }
 }
 
+/** The destination's cap is what its next row waits for: the slot comes free with this outcome's commit, not before. */
+function isSlotWaitedFor(
+  { destinationId }: ClaimedDelivery,
+  { book, inFlight, limits }: WorkerParts,
+): boolean {
+  const cap = limits.destination(destinationId).concurrency;
+  return book.waitsForSlot(destinationId, inFlight.ofDestination(destinationId) >= cap);
+}
+
 async function record(
   delivery: ClaimedDelivery,
   attempt: Attempt,
@@ -116,7 +125,7 @@ async function record(
 ): Promise<FinishResult> {
   const attemptId = uuidV7(Math.floor(attempt.startedMs), parts.randomBytes);
   const row = toFinishRow(delivery, attempt, decision, policy, { attemptId, workerId: parts.workerId });
-  const result = await batcher.record(row, {
+  const stale = {
     tenantId: delivery.tenantId,
     destinationId: delivery.destinationId,
     serviceClass: delivery.serviceClass,
@@ -124,7 +133,8 @@ async function record(
     cycle: delivery.cycle,
     number: delivery.attempts + 1,
     dueMs: delivery.dueMs,
-  });
+  };
+  const result = await batcher.record(row, stale, isSlotWaitedFor(delivery, parts));
   if (parts.log.isLevelEnabled("info")) parts.log.info(attemptLine(delivery, row, result));
   return result;
 }

@@ -1,6 +1,7 @@
 /** FAIR-5: what a process sees of the queue: new work at once whatever the depth, every lane after a while, nothing for ever. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { postgresStore } from "#db/queue/store.ts";
+import { setImmediate } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { postgresStore, type QueueStore } from "#db/queue/store.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import {
   type DeliveryOptions,
@@ -8,8 +9,9 @@ import {
   makeDestination,
   makeTenant,
 } from "#tests/support/factories.ts";
+import { waitFor } from "#tests/support/wait-for.ts";
 import { DatabaseClock } from "./clock.ts";
-import { Discovery } from "./discovery.ts";
+import { Discovery, type DiscoveryEvents } from "./discovery.ts";
 import { LaneBook } from "./lane-book.ts";
 import { LimitsCache } from "./limits-cache.ts";
 
@@ -17,6 +19,8 @@ let database: TestDatabase;
 let book: LaneBook;
 let discovery: Discovery;
 let monotonicMs: number;
+/** Walks that have begun and those that have ended. */
+let walks: { begun: number; ended: number };
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -25,11 +29,36 @@ beforeEach(async () => {
   await database.pool.query("TRUNCATE sluice.delivery");
   monotonicMs = 1_000;
   book = new LaneBook();
-  const clock = new DatabaseClock(() => monotonicMs);
-  clock.sync(Date.now());
-  discovery = new Discovery(postgresStore(database.pool), clock, book);
+  walks = { begun: 0, ended: 0 };
+  discovery = discoveryOn();
 });
 afterAll(() => database.drop());
+
+type Reads = Pick<QueueStore, "recentLanes" | "walkAllLanes" | "walkLanes">;
+
+function discoveryOn(changed: Partial<Reads> = {}, events?: DiscoveryEvents): Discovery {
+  const store: Reads = { ...postgresStore(database.pool), ...changed };
+  const clock = new DatabaseClock(() => monotonicMs);
+  clock.sync(Date.now());
+  const watched: Reads = {
+    ...store,
+    walkAllLanes: async () => {
+      walks.begun += 1;
+      try {
+        return await store.walkAllLanes();
+      } finally {
+        walks.ended += 1;
+      }
+    },
+  };
+  return new Discovery(watched, clock, book, events);
+}
+
+/** Every walk that has begun is over and its lanes are in the book. */
+async function walked(): Promise<void> {
+  await waitFor(() => walks.ended === walks.begun, { what: "the walk to end" });
+  await setImmediate();
+}
 
 async function lane(count: number, more: Partial<DeliveryOptions> = {}): Promise<string> {
   const tenantId = await makeTenant(database.pool);
@@ -65,6 +94,7 @@ describe("Discovery", () => {
   it("does not make a dispatcher with open lanes wait, and looks in the background", async () => {
     const first = await lane(1);
     await discovery.refresh(true);
+    await walked();
     const second = await lane(1);
     await discovery.refresh(true);
     expect(known()).toEqual([first]);
@@ -75,6 +105,7 @@ describe("Discovery", () => {
   it("looks again for a dispatcher that found nothing to claim when somebody said that something is new", async () => {
     const first = await lane(1);
     await discovery.refresh(true);
+    await walked();
     const second = await lane(1);
     expect(await discovery.settle(true)).toBe(true);
     expect(known().sort()).toEqual([first, second].sort());
@@ -84,6 +115,7 @@ describe("Discovery", () => {
   it("asks a book of blocked lanes only after a moment, so that busy processes do not ask for nothing", async () => {
     const first = await lane(1);
     await discovery.refresh(true);
+    await walked();
     const blocked = Date.now() + 3_600_000;
     book.block(first, blocked, blocked);
     const second = await lane(1);
@@ -97,6 +129,7 @@ describe("Discovery", () => {
   it("walks over all lanes: those that are not due any more go, those whose due time is long past are found", async () => {
     const gone = await lane(2);
     await discovery.refresh(true);
+    await walked();
     expect(known()).toEqual([gone]);
     await database.pool.query("DELETE FROM sluice.delivery");
     // Its transaction was open for longer than any look reaches back.
@@ -106,45 +139,100 @@ describe("Discovery", () => {
     expect(known()).toEqual([gone]);
     monotonicMs += 60_000;
     await discovery.refresh(false);
-    await discovery.settle(false);
+    await walked();
     expect(known()).toEqual([late]);
   });
 
   it("LEASE-4 walks again within seconds, also when the process was stopped for a minute in the middle of a walk", async () => {
-    const store = postgresStore(database.pool);
-    const clock = new DatabaseClock(() => monotonicMs);
-    clock.sync(Date.now());
     let stoppedForMs = 60_000;
-    const stopped = new Discovery(
-      {
-        recentLanes: (sinceMs) => store.recentLanes(sinceMs),
-        walkAllLanes: () => {
-          monotonicMs += stoppedForMs;
-          stoppedForMs = 0;
-          return store.walkAllLanes();
-        },
-        walkLanes: (laneKind, serviceClass, from) => store.walkLanes(laneKind, serviceClass, from),
+    const stopped = discoveryOn({
+      walkAllLanes: () => {
+        monotonicMs += stoppedForMs;
+        stoppedForMs = 0;
+        return postgresStore(database.pool).walkAllLanes();
       },
-      clock,
-      book,
-    );
+    });
     await stopped.refresh(true);
+    await walked();
     // Its transaction was open for longer than any look reaches back.
     const late = await lane(1, { dueInMs: -30_000 });
     await stopped.refresh(true);
+    await walked();
     expect(known()).toEqual([]);
     monotonicMs += 10_000;
     await stopped.refresh(true);
+    await walked();
     expect(known()).toEqual([late]);
+  });
+
+  it("keeps nobody waiting for a walk, and forgets nothing that was found while one went on", async () => {
+    const gate = Promise.withResolvers<void>();
+    let hasRead = false;
+    const slow = discoveryOn({
+      // What it answers is older than what is found until the answer arrives.
+      walkAllLanes: async () => {
+        const pages = await postgresStore(database.pool).walkAllLanes();
+        hasRead = true;
+        await gate.promise;
+        return pages;
+      },
+    });
+    const first = await lane(1);
+    await slow.refresh(true);
+    expect(known()).toEqual([first]);
+    await waitFor(() => hasRead);
+    const fresh = await lane(1);
+    await slow.refresh(true);
+    await slow.settle(false);
+    expect(known().sort()).toEqual([first, fresh].sort());
+    expect(walks).toEqual({ begun: 1, ended: 0 });
+    gate.resolve();
+    await walked();
+    expect(known().sort()).toEqual([first, fresh].sort());
+  });
+
+  it("FAIR-5 tells its dispatcher what it found in the background, and when news behind a backlog has to wait", async () => {
+    const events = { onFound: vi.fn(), onNewsLater: vi.fn() };
+    const told = discoveryOn(
+      {
+        recentLanes: (sinceMs) => {
+          monotonicMs += 10;
+          return postgresStore(database.pool).recentLanes(sinceMs);
+        },
+      },
+      events,
+    );
+    await lane(5_000, { dueInMs: -60_000 });
+    await told.refresh(true);
+    await walked();
+    events.onFound.mockClear();
+    const fresh = await lane(1);
+    // The edge has been looked at just now.
+    await told.refresh(true);
+    expect(known()).not.toContain(fresh);
+    expect(events.onNewsLater).toHaveBeenCalledOnce();
+    monotonicMs += Number(events.onNewsLater.mock.calls[0]?.[0]);
+    await told.refresh(false);
+    await waitFor(() => known().includes(fresh), { what: "the new lane" });
+    await waitFor(() => events.onFound.mock.calls.length > 0, { what: "the dispatcher to be told" });
+  });
+
+  it("lets a walk that failed be known where nothing was open, and has looked all the same", async () => {
+    const failing = discoveryOn({ walkAllLanes: () => Promise.reject(new Error("no answer")) });
+    const first = await lane(1);
+    await expect(failing.refresh(true)).rejects.toThrow("no answer");
+    expect(known()).toEqual([first]);
+    expect(await failing.refresh(true)).toBe(false);
   });
 
   it("walks at once when it is told to", async () => {
     await lane(1);
     await discovery.refresh(true);
     const late = await lane(1, { dueInMs: -30_000 });
+    await walked();
     discovery.walkSoon();
     await discovery.refresh(false);
-    await discovery.settle(false);
+    await walked();
     expect(known()).toContain(late);
   });
 });

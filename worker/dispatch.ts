@@ -3,11 +3,10 @@
  * serve a region. It must never sleep while it holds a lease. All limits are the claim's: a plan that is stale costs
  * a round trip, never a request too many.
  */
-import { type Claim, type ClaimEntry, MAX_CLAIM_ENTRIES } from "#db/queue/claim.ts";
+import type { Claim, ClaimEntry } from "#db/queue/claim.ts";
 import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
-import { emptyDrrState, planClaims } from "#domain/fair-share.ts";
 import { uuidV7 } from "#domain/ids.ts";
-import { claimedKeys, mostTokens } from "./claimed-keys.ts";
+import { claimedKeys } from "./claimed-keys.ts";
 import { deliver, leaseAllows } from "./deliver.ts";
 import type { SendPlan } from "./destinations.ts";
 import type { Discovery } from "./discovery.ts";
@@ -15,12 +14,9 @@ import type { FinishBatcher } from "./finish-batcher.ts";
 import type { InFlightKey } from "./in-flight.ts";
 import type { Token } from "./pacer.ts";
 import type { WorkerParts } from "./parts.ts";
+import { MAX_CLAIM_BYTES, Planner } from "./planner.ts";
 import { sleep, type Timer, within } from "./timers.ts";
 
-/** Body bytes that one claim may bring into memory. */
-export const MAX_CLAIM_BYTES = 32 * 1024 * 1024;
-/** Rows that one lane gets in a round before the next lane's turn. */
-const QUANTUM = 8;
 /** Claims in a row before other work of the process gets a look in. */
 const MAX_CLAIMS_PER_TURN = 200;
 /** Free slots worth a claim while more work is known: fewer are waited for, shortly. */
@@ -41,9 +37,13 @@ const TELL_OTHERS_MS = 1_000;
 const QUIET_REST_MS = 1_000;
 /** A wake-up job this close to the one that stands is not written again. */
 const SAME_JOB_MS = 1;
+/**
+ * What is due this soon has no wake-up job written for it: our own timer is there first, and the probes of other processes right behind
+ * it. With something due every few milliseconds a job each time would keep the dispatcher from the rows themselves.
+ */
+const NEAR_DUE_MS = 250;
 
 export class Dispatch {
-  #drr = emptyDrrState();
   #stopping = false;
   #starved = false;
   /** Token of a claim whose answer has not come (yet). */
@@ -52,14 +52,21 @@ export class Dispatch {
   #writtenJobMs: number | null = null;
   #toldAt = Number.NEGATIVE_INFINITY;
   #lastTurnAt: number;
+  /**
+   * A turn ended without a rest because the next one was waiting: news must not wait for what is needed only when none comes. The
+   * next turn that finds nothing to do rests, whoever woke it.
+   */
+  #owesRest = false;
   /** Monotonic time at which the next moment was last asked for. */
   #restedAt = Number.NEGATIVE_INFINITY;
   readonly #parts: WorkerParts;
+  readonly #planner: Planner;
   readonly #discovery: Discovery;
   readonly #batcher: FinishBatcher;
 
   constructor(parts: WorkerParts, discovery: Discovery, batcher: FinishBatcher) {
     this.#parts = parts;
+    this.#planner = new Planner(parts);
     this.#discovery = discovery;
     this.#batcher = batcher;
     this.#lastTurnAt = parts.clock.monotonicMs();
@@ -143,20 +150,25 @@ export class Dispatch {
     let fresh = freshWake;
     for (let claims = 0; claims < MAX_CLAIMS_PER_TURN && !this.#stopping; claims++) {
       const looked = await this.#discovery.refresh(fresh);
-      let entries = await this.#plan();
+      let entries = await this.#planner.next();
       if (entries.length === 0 && this.#parts.inFlight.free > 0) {
-        if (await this.#discovery.settle(fresh && !looked)) entries = await this.#plan();
+        if (await this.#discovery.settle(fresh && !looked)) entries = await this.#planner.next();
       }
       fresh = false;
       if (entries.length === 0) {
         // What is open but was not planned waits for slots of our own: the next free one wakes us.
         this.#starved = this.#parts.book.hasOpen(this.#parts.clock.nowMs());
-        const quiet = probeOnly && claims === 0 && this.#parts.book.size === 0;
-        if (!this.#starved || this.#parts.inFlight.free > 0) await this.#rest(quiet);
-        else this.#tellOthers();
+        const quiet = probeOnly && claims === 0 && this.#parts.book.size === 0 && !this.#owesRest;
+        if (this.#starved && this.#parts.inFlight.free === 0) this.#tellOthers();
+        else if (this.#parts.wake.isRaised) this.#owesRest = true;
+        else await this.#rest(quiet);
         return;
       }
       await this.#claimAndStart(entries);
+      if (this.#parts.wake.isFresh && !this.#parts.book.hasOpen(this.#parts.clock.nowMs())) {
+        this.#owesRest = true;
+        return;
+      }
       if (this.#parts.inFlight.free < this.#parts.inFlight.slots * WORTHWHILE_SHARE) {
         this.#starved = true;
         this.slotFreed();
@@ -173,51 +185,6 @@ export class Dispatch {
     this.#toldAt = now;
     // Losing it costs them a probe.
     this.#parts.store.sendHint().catch(() => undefined);
-  }
-
-  async #plan(): Promise<ClaimEntry[]> {
-    const { book, clock, limits, inFlight, store } = this.#parts;
-    if (inFlight.room === 0) return [];
-    const nowMs = clock.nowMs();
-    const heads = book.open(nowMs);
-    if (heads.length === 0) return [];
-    await limits.load(store, heads, nowMs);
-    const plan = planClaims({
-      nowMs,
-      heads,
-      tenant: (id) => {
-        const tenant = limits.tenant(id);
-        return {
-          weight: tenant.weight,
-          concurrencyLimit: tenant.concurrency,
-          inFlight: inFlight.ofTenant(id),
-        };
-      },
-      destination: (id) => {
-        const destination = limits.destination(id);
-        return {
-          concurrencyLimit: destination.concurrency,
-          inFlight: inFlight.ofDestination(id),
-          // How many are left is known to the claim; more than these there never are.
-          rateTokens: destination.ratePerSecond === null ? null : mostTokens(destination),
-          gateUntilMs: null,
-          probeOnly: false,
-          avgBodyBytes: 0,
-        };
-      },
-      slots: {
-        total: inFlight.slots,
-        lightReserve: inFlight.lightReserve,
-        inFlightByLane: inFlight.byLane,
-        inFlightByClass: inFlight.byClass,
-      },
-      byteBudgetBytes: MAX_CLAIM_BYTES,
-      maxEntries: MAX_CLAIM_ENTRIES,
-      quantum: QUANTUM,
-      drr: this.#drr,
-    });
-    this.#drr = plan.state;
-    return plan.entries.map(({ k, ...lane }) => ({ ...lane, wanted: k }));
   }
 
   async #claimAndStart(entries: readonly ClaimEntry[]): Promise<void> {
@@ -372,6 +339,7 @@ export class Dispatch {
   async #rest(quiet: boolean): Promise<void> {
     const { store, clock, book, dueTimer, switches, region } = this.#parts;
     if (quiet && clock.monotonicMs() - this.#restedAt < QUIET_REST_MS) return;
+    this.#owesRest = false;
     for (let look = 0; look < 2; look++) {
       const askedAt = clock.monotonicMs();
       const next = await store.nextDue();
@@ -383,6 +351,7 @@ export class Dispatch {
         if (blockedMs !== null) dueTimer.at(blockedMs);
       }
       if (next.nextMs === null || this.#jobStandsAt(next.nextMs)) return;
+      if (switches.timers && switches.probe && next.nextMs - next.nowMs < NEAR_DUE_MS) return;
       await store.writeWakeJob(region, next.nextMs);
       this.#writtenJobMs = next.nextMs;
     }

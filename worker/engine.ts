@@ -99,7 +99,12 @@ export async function createEngine(settings: EngineSettings, ports: EnginePorts)
     cutOff: new CutOff(),
   };
   parts.destinations.usePolicies(policies);
-  const discovery = new Discovery(store, clock, book);
+  const discovery = new Discovery(store, clock, book, {
+    onFound: () => wake.raise(false),
+    onNewsLater: (afterMs) => {
+      if (settings.switches.timers) parts.dueTimer.at(clock.nowMs() + afterMs);
+    },
+  });
   const batcher = new FinishBatcher(store, log, timers);
   const dispatch = new Dispatch(parts, discovery, batcher);
   const onFree = (key: InFlightKey) => dispatch.slotFreed(book.freed(key.destinationId));

@@ -14,6 +14,7 @@ import {
   makeDestination,
   makeTenant,
 } from "#tests/support/factories.ts";
+import { makeBatch } from "#tests/support/queue-rows/sql.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker, type TestWorkerOptions } from "#tests/support/worker-run.ts";
@@ -168,9 +169,7 @@ describe("service classes", () => {
 async function makeReplays(lane: Lane, count: number): Promise<void> {
   const ids = Array.from({ length: count }, () => uuidV7(Date.now(), randomBytes));
   await database.pool.query(
-    `WITH batch AS (
-       INSERT INTO sluice.replay_batch (id, region, name, state, reason, frozen_sha256, requested_by, approved_by)
-       SELECT $1, region, 'test', 'running', 'test', decode(repeat('00', 32), 'hex'), 'anna', 'bert' FROM sluice.region_control RETURNING id),
+    `WITH batch AS (SELECT $1::uuid AS id),
      i AS MATERIALIZED (SELECT unnest($2::uuid[]) AS id),
      p AS (INSERT INTO sluice.payload (id, region, body, content_type, size_bytes)
            SELECT i.id, rc.region, '{}', 'application/json', 2 FROM i, sluice.region_control rc)
@@ -178,6 +177,6 @@ async function makeReplays(lane: Lane, count: number): Promise<void> {
                                   state, lane, cycle, attempts, replay_batch_id)
      SELECT i.id, rc.region, $3, $4, i.id, 2, 'test.event', 'key-' || i.id, 'routine', 'delayed', 'replay', 2, 8, b.id
        FROM i, batch b, sluice.region_control rc`,
-    [uuidV7(Date.now(), randomBytes), ids, lane.tenantId, lane.destinationId],
+    [await makeBatch(database.pool, "running"), ids, lane.tenantId, lane.destinationId],
   );
 }

@@ -11,7 +11,12 @@ import { withoutEvidence } from "./finish-row.ts";
 import type { Logger } from "./log.ts";
 import { sleep, systemTimers, type Timer, type Timers } from "./timers.ts";
 
+/** How long an outcome waits for others to be recorded with. */
 const FLUSH_MS = 5;
+/** ... when somebody waits for its slot: those of the same moment still go together. */
+const HURRIED_FLUSH_MS = 1;
+/** A batch of so many rows says that waiting pays: then nobody's hurry makes the next ones smaller. */
+const FULL_ENOUGH_ROWS = 16;
 const MAX_CONCURRENT_FLUSHES = 1;
 const MAX_LATE_AT_ONCE = 2;
 const RETRY_FIRST_MS = 50;
@@ -39,6 +44,10 @@ type FinishStore = Pick<QueueStore, "finish" | "keepStaleResult">;
 export class FinishBatcher {
   #pending: Pending[] = [];
   #timer: Timer | null = null;
+  /** What the timer was set to wait. */
+  #timerMs = 0;
+  #isHurried = false;
+  #lastRows = 0;
   #flushing = 0;
   /** Came too late, to be kept as such. */
   readonly #late: Pending[] = [];
@@ -54,10 +63,14 @@ export class FinishBatcher {
     this.#timers = timers;
   }
 
-  /** Settles once the outcome stands in the database, or is known to be too late. */
-  record(row: FinishRow, stale: Omit<StaleResult, "row">): Promise<FinishResult> {
+  /**
+   * Settles once the outcome stands in the database, or is known to be too late.
+   * @param hurry somebody waits for the slot that comes free with it
+   */
+  record(row: FinishRow, stale: Omit<StaleResult, "row">, hurry = false): Promise<FinishResult> {
     return new Promise((resolve) => {
       this.#pending.push({ row, stale, resolve });
+      this.#isHurried ||= hurry;
       this.#schedule();
     });
   }
@@ -67,9 +80,23 @@ export class FinishBatcher {
     this.#end.abort();
   }
 
+  get #hurries(): boolean {
+    return this.#isHurried && this.#lastRows < FULL_ENOUGH_ROWS;
+  }
+
   #schedule(): void {
-    if (this.#pending.length >= MAX_FINISH_ROWS) this.#start();
-    else if (this.#pending.length > 0) this.#timer ??= this.#timers.set(() => this.#start(), FLUSH_MS);
+    if (this.#pending.length >= MAX_FINISH_ROWS) {
+      this.#start();
+      return;
+    }
+    if (this.#pending.length === 0) return;
+    const waitMs = this.#hurries ? HURRIED_FLUSH_MS : FLUSH_MS;
+    if (this.#timer !== null) {
+      if (waitMs >= this.#timerMs) return;
+      this.#timers.clear(this.#timer);
+    }
+    this.#timerMs = waitMs;
+    this.#timer = this.#timers.set(() => this.#start(), waitMs);
   }
 
   #start(): void {
@@ -77,10 +104,14 @@ export class FinishBatcher {
     this.#timer = null;
     if (this.#flushing >= MAX_CONCURRENT_FLUSHES || this.#pending.length === 0) return;
     const batch = this.#pending.splice(0, MAX_FINISH_ROWS);
+    this.#lastRows = batch.length;
+    this.#isHurried = false;
     this.#flushing += 1;
     void this.#flush(batch).finally(() => {
       this.#flushing -= 1;
-      this.#schedule();
+      // What came while this one was under way has waited long enough.
+      if (this.#hurries) this.#start();
+      else this.#schedule();
     });
   }
 

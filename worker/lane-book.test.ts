@@ -66,11 +66,25 @@ describe("lanes that are known", () => {
     expect(other.hasOpen(NOW_MS)).toBe(true);
   });
 
-  it("drops, after a whole walk of one kind, only lanes of that kind that were not seen", () => {
+  it("says whether there was a lane that was not known", () => {
+    const book = bookWith(head("a"));
+    expect(book.add([head("a"), head("a", { dueMs: NOW_MS - 50 })])).toBe(false);
+    expect(book.add([head("a"), head("b")])).toBe(true);
+    expect(book.add([])).toBe(false);
+  });
+
+  it("drops, after a whole walk of one kind, only lanes of that kind that nobody saw since it began", () => {
     const retry = head("b", { lane: "retry" });
-    const book = bookWith(head("a"), head("b"), retry);
-    book.dropUnseen("first", "routine", [head("a")]);
-    expect(book.open(NOW_MS)).toEqual([head("a"), retry]);
+    const book = bookWith(head("a"), head("b"), head("d"), retry);
+    const walk = book.beginWalk();
+    // What a look finds while the walk goes on stays, though the walk read before it was there.
+    book.add([head("c"), head("d")]);
+    book.add([head("a")]);
+    book.dropUnseen("first", "routine", walk);
+    expect(book.open(NOW_MS)).toEqual([head("a"), head("d"), retry, head("c")]);
+    const next = book.beginWalk();
+    book.dropUnseen("first", "routine", next);
+    expect(book.open(NOW_MS)).toEqual([retry]);
   });
 });
 
@@ -175,6 +189,17 @@ describe("what happens in this process", () => {
     expect(book.open(NOW_MS).map((each) => each.destinationId)).toEqual(["a", "a"]);
     expect(book.freed("a")).toBe(false);
     expect(book.freed("unknown")).toBe(false);
+  });
+
+  it("knows who waits for a slot of a destination: its lanes at the cap, whoever said so, and none at a gate or without work", () => {
+    const book = bookWith(head("a"), head("b"));
+    expect(book.waitsForSlot("a", true)).toBe(true);
+    expect(book.waitsForSlot("a", false)).toBe(false);
+    expect(book.waitsForSlot("unknown", true)).toBe(false);
+    book.learn({ ...head("a"), wanted: 4 }, result("destination_cap", 1), NOW_MS);
+    expect(book.waitsForSlot("a", false)).toBe(true);
+    book.block("b", NOW_MS + 300, NOW_MS);
+    expect(book.waitsForSlot("b", true)).toBe(false);
   });
 
   it("FAIR-6 shuts all lanes of a destination with its gate, and a freed slot does not open them", () => {

@@ -39,6 +39,8 @@ interface KnownLane {
   tokenMs: number | null;
   /** It was this process that got the last one. */
   gotToken: boolean;
+  /** How many walks had begun when it was last found. */
+  foundIn: number;
 }
 
 export class LaneBook {
@@ -46,18 +48,21 @@ export class LaneBook {
   readonly #byDestination = new Map<string, Set<string>>();
   /** Heads of lanes that gave nothing, and until when the same head is left alone. */
   readonly #unclaimable = new Map<string, { readonly dueMs: number; readonly untilMs: number }>();
+  #walks = 0;
 
   get size(): number {
     return this.#lanes.size;
   }
 
-  /** Adds lanes, or moves a known one's head to the earlier time. */
-  add(heads: readonly LaneHead[]): void {
+  /** Adds lanes, or moves a known one's head to the earlier time. Returns whether there was one that was not known. */
+  add(heads: readonly LaneHead[]): boolean {
+    const before = this.#lanes.size;
     for (const head of heads) {
       const key = laneKey(head);
       const known = this.#lanes.get(key);
       if (known !== undefined) {
         if (head.dueMs < known.head.dueMs) known.head = head;
+        known.foundIn = this.#walks;
       } else if (this.#lanes.size < MAX_KNOWN_LANES) {
         this.#lanes.set(key, {
           head,
@@ -66,6 +71,7 @@ export class LaneBook {
           blocker: null,
           tokenMs: null,
           gotToken: false,
+          foundIn: this.#walks,
         });
         let keys = this.#byDestination.get(head.destinationId);
         if (keys === undefined) {
@@ -75,13 +81,22 @@ export class LaneBook {
         keys.add(key);
       }
     }
+    return this.#lanes.size > before;
   }
 
-  /** A page of a walk saw every lane of one kind in a range: those it did not find due are gone. */
-  dropUnseen(lane: Lane, serviceClass: ServiceClass, seen: readonly LaneHead[]): void {
-    const keep = new Set(seen.map(laneKey));
+  /** A walk over all lanes begins. Returns its number, for `dropUnseen`. */
+  beginWalk(): number {
+    this.#walks += 1;
+    return this.#walks;
+  }
+
+  /**
+   * The walk saw every lane of one kind: those that it did not find due are gone, unless somebody else found them while it went on.
+   * What it found itself has been added before.
+   */
+  dropUnseen(lane: Lane, serviceClass: ServiceClass, walk: number): void {
     for (const [key, known] of this.#lanes) {
-      if (known.head.lane === lane && known.head.serviceClass === serviceClass && !keep.has(key))
+      if (known.head.lane === lane && known.head.serviceClass === serviceClass && known.foundIn < walk)
         this.#drop(key);
     }
   }
@@ -133,6 +148,19 @@ export class LaneBook {
       if (result.taken === 0) this.#noteUnclaimable(key, known.head.dueMs, nowMs);
       this.#drop(key);
     }
+  }
+
+  /**
+   * Whether more of this destination is known to be due, and only a free slot of its cap is missing to it.
+   * @param isFull as many of its requests as its cap allows are in flight in this process
+   */
+  waitsForSlot(destinationId: string, isFull: boolean): boolean {
+    for (const key of this.#byDestination.get(destinationId) ?? []) {
+      const blocker = this.#lanes.get(key)?.blocker;
+      if (blocker === "destination_cap" || blocker === "adaptive_limit") return true;
+      if (blocker === null && isFull) return true;
+    }
+    return false;
   }
 
   /** A slot of this destination became free: its lanes blocked by a cap may be asked at once. Says if there were any. */

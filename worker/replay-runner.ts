@@ -12,10 +12,13 @@ import { sendHint } from "#db/queue/wake-job.ts";
 import { uuidV7 } from "#domain/ids.ts";
 import type { Chore } from "./chores.ts";
 import type { Logger } from "./log.ts";
+import { readReplayHook } from "./replay-notice-config.ts";
+import { sendReplayNotices } from "./replay-notices.ts";
 import type { ExtraTask } from "./supervisor.ts";
 
 const RESTORE_MS = 2_000;
 const EXPIRE_MS = 10_000;
+const NOTICES_MS = 5_000;
 
 const Payload = z.object({ batchId: z.uuid() });
 const newId = () => uuidV7(Date.now(), randomBytes);
@@ -40,9 +43,32 @@ export function replayTask(pool: Pool, workerId: string, log: Logger): ExtraTask
   };
 }
 
-/** Safe in any number of processes at once. */
-export function replayChoresOf(pool: Pool, workerId: string, log: Logger): Chore[] {
+/**
+ * Safe in any number of processes at once.
+ * @param hook where notices go; null: nowhere
+ * @throws SluiceError `bad_config` for a hook that is no URL
+ */
+export function replayChoresOf(
+  pool: Pool,
+  workerId: string,
+  log: Logger,
+  hook: string | null = readReplayHook(),
+): Chore[] {
+  const notices: Chore[] =
+    hook === null
+      ? []
+      : [
+          {
+            name: "send-replay-notices",
+            everyMs: NOTICES_MS,
+            work: async () => {
+              const sent = await sendReplayNotices(pool, hook, log);
+              if (sent > 0) log.info({ event: "replay_notices", sent }, "people were told of replays");
+            },
+          },
+        ];
   return [
+    ...notices,
     {
       name: "restore-replays",
       everyMs: RESTORE_MS,

@@ -66,8 +66,11 @@ export function requestHeaders(
     String(delivery.attempts + 1),
   ];
   if (delivery.traceparent !== null) headers.push("traceparent", delivery.traceparent);
-  if (delivery.replayBatchId !== null)
-    headers.push("sluice-replay", toPublicId("rpl", delivery.replayBatchId));
+  if (delivery.replayBatchId !== null) {
+    const batch = toPublicId("rpl", delivery.replayBatchId);
+    headers.push("sluice-replay", batch);
+    if (delivery.replayHeader === true) headers.push("webhook-replay", batch);
+  }
   const first = keys[0];
   if (plan.plainSignatureHeader !== null && first !== undefined) {
     headers.push(plan.plainSignatureHeader, signPlain({ timestampSeconds, body, secret: first }));

@@ -33,6 +33,17 @@ describe("WakeSignal", () => {
     expect(await wake.next()).toEqual({ fresh: true, probeOnly: false });
   });
 
+  it("says whether another turn comes at once, and whether that one looks", async () => {
+    const wake = new WakeSignal();
+    expect([wake.isRaised, wake.isFresh]).toEqual([false, false]);
+    wake.raise(false);
+    expect([wake.isRaised, wake.isFresh]).toEqual([true, false]);
+    wake.raise(true);
+    expect([wake.isRaised, wake.isFresh]).toEqual([true, true]);
+    await wake.next();
+    expect([wake.isRaised, wake.isFresh]).toEqual([false, false]);
+  });
+
   it("says when nothing but the probe has raised it", async () => {
     const wake = new WakeSignal();
     wake.raise(true, "probe");

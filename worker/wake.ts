@@ -31,6 +31,16 @@ export class WakeSignal {
     waiter?.();
   }
 
+  /** Raised since the last `next`: another turn comes at once. */
+  get isRaised(): boolean {
+    return this.#raised;
+  }
+
+  /** ... and one of the raises was fresh: that turn looks. */
+  get isFresh(): boolean {
+    return this.#fresh;
+  }
+
   /** Resolves when raised since the last call; says whether one of the raises was fresh, and whether all were the probe's. */
   async next(): Promise<{ fresh: boolean; probeOnly: boolean }> {
     if (!this.#raised) {

@@ -4,6 +4,7 @@ import { SERVICE_CLASSES, STATES } from "#domain/delivery.ts";
 import {
   FILTER_REASONS,
   isEventType,
+  MAX_NAMED_DELIVERIES,
   RANGE_NAMES,
   readAge,
   readAttempts,
@@ -50,7 +51,31 @@ const filters = {
 
 export const deliveriesQuery = z.strictObject({ ...filters, cursor: cursor.optional(), limit });
 
-export const deliveriesExportQuery = z.strictObject({ ...filters, format });
+/** `dlv_a,dlv_b`: each once. */
+const ids = z
+  .string()
+  .transform((text) => text.split(","))
+  .pipe(
+    z
+      .array(z.string().regex(/^dlv_[0-9a-f]{32}$/, { error: "must be dlv_ ids with commas" }))
+      .max(MAX_NAMED_DELIVERIES, { error: `names more than ${MAX_NAMED_DELIVERIES} deliveries` })
+      .refine((list) => new Set(list).size === list.length, { error: "names a delivery twice" }),
+  );
+
+/** Everything that the filters match, or exactly the deliveries that are named. */
+export const deliveriesExportQuery = z
+  .strictObject({ ...filters, ids: ids.optional(), format })
+  .refine(
+    ({ ids: named, region: _region, format: _format, ...filter }) => named === undefined || isEmpty(filter),
+    {
+      error: "stands alone: beside it only region and format",
+      path: ["ids"],
+    },
+  );
+
+function isEmpty(filter: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(filter).every((value) => value === undefined);
+}
 
 export const revealQuery = z.strictObject({ region });
 

@@ -3,7 +3,7 @@
  * of several tenants is a matter of the region: only a grant for all of it covers one.
  */
 import "server-only";
-import { annotateReplay, inspectReplay, planReplay } from "#db/console/replay/draft.ts";
+import { annotateReplay, inspectReplay, planReplay, removeReplayItems } from "#db/console/replay/draft.ts";
 import { submitReplay } from "#db/console/replay/freeze.ts";
 import {
   approveReplay,
@@ -21,6 +21,7 @@ import {
   stopReplay,
 } from "#db/console/replay/run.ts";
 import type { Action } from "#domain/permissions.ts";
+import type { ReplayVerb } from "#domain/replay-actions.ts";
 import type { CommandRoute } from "./command.ts";
 
 const batch = (action: Action, verb: string, run: CommandRoute["run"]): CommandRoute => ({
@@ -37,6 +38,7 @@ export const REPLAY_COMMANDS = {
   inspect: batch("replay_draft", "inspect", inspectReplay),
   annotate: batch("replay_draft", "annotate", annotateReplay),
   plan: batch("replay_draft", "plan", planReplay),
+  remove: batch("replay_draft", "remove", removeReplayItems),
   submit: batch("replay_draft", "submit", submitReplay),
   "request-changes": batch("replay_draft", "request_changes", requestChanges),
   cancel: batch("replay_draft", "cancel", cancelReplay),
@@ -51,9 +53,9 @@ export const REPLAY_COMMANDS = {
   stop: batch("replay_stop", "stop", stopReplay),
   // Raising needs an administrator, which the command checks.
   rate: batch("replay_lower_rate", "rate", setReplayRate),
-} as const satisfies Record<string, CommandRoute>;
+} as const satisfies Record<ReplayVerb, CommandRoute>;
 
-export type ReplayVerb = keyof typeof REPLAY_COMMANDS;
+export type { ReplayVerb };
 
 export function isReplayVerb(text: string): text is ReplayVerb {
   return Object.hasOwn(REPLAY_COMMANDS, text);

@@ -18,6 +18,8 @@ import { replayQuery } from "./replay-schemas.ts";
 
 const CREATED = 201;
 const RETRY_AFTER_MS = 2_000;
+/** 5,000 ids of 36 characters with their quotes and commas, and the words. */
+const MAX_SELECTION_BYTES = 256 * 1024;
 
 /** Answers POST /api/v1/replays?region= with 201 and the new batch's address. */
 export function draft(request: Request): Promise<Response> {
@@ -26,7 +28,7 @@ export function draft(request: Request): Promise<Response> {
     const { principal, scope } = await admit(request, "replay_draft", correlationId);
     tenantsIn(scope, region);
     const key = readKey(request);
-    const body = (await readJson(request)) as never;
+    const body = (await readJson(request, MAX_SELECTION_BYTES)) as never;
     const here = principal.grants.filter((grant) => grant.regions.includes(region));
     const context = {
       region,
@@ -56,7 +58,7 @@ export function draft(request: Request): Promise<Response> {
 export function preview(request: Request): Promise<Response> {
   return answer(request, "replay_draft", async ({ scope }) => {
     const { region } = parseQuery(replayQuery, request);
-    return previewReplay(scope, region, await readJson(request));
+    return previewReplay(scope, region, await readJson(request, MAX_SELECTION_BYTES));
   });
 }
 

@@ -4,7 +4,7 @@
  * One delivery for each destination, so that a gate or a cap of a neighbour is not what is measured.
  */
 import type { BenchOptions } from "../config.ts";
-import { storedAttempts } from "../due-lag/sql.ts";
+import { forgetClaims, noteClaims, type StagedAttempt, stagedAttempts } from "../due-lag/sql.ts";
 import { type Bench, jsonBody, withBench } from "../lib/context.ts";
 import { machineFacts } from "../lib/machine.ts";
 import { progress } from "../lib/progress.ts";
@@ -32,10 +32,18 @@ const PATHS: Readonly<Record<Kind, (n: number) => string>> = {
 /** Requests for each delivery. */
 const REQUESTS: Readonly<Record<Kind, number>> = { planned: 1, backoff: 2, retryAfter: 2 };
 
+/**
+ * Where the time goes, one behind the other: until the claim is sent (timer, look, plan), until it has its lock, until it has chosen its
+ * rows, until the request starts (commit, reading the row), until it arrives.
+ */
+const STAGES = ["asked", "locked", "claimed", "started", "arrived"] as const;
+type Stage = (typeof STAGES)[number];
+
 interface Lag {
   readonly kind: Kind;
   readonly number: number;
   readonly lagMs: number;
+  readonly stagesMs: Readonly<Record<Stage, number>>;
 }
 interface Round {
   readonly lags: readonly Lag[];
@@ -51,6 +59,7 @@ export const dueLag: Scenario = {
       const { database } = bench;
       const each = Math.max(1, Math.floor(options.deliveries / KINDS.length));
       const rounds: Round[] = [];
+      await noteClaims(database.pool);
       for (let number = 1; number <= options.rounds; number++) {
         const seen = await oneRound(bench, number, each, options);
         rounds.push(seen);
@@ -67,6 +76,7 @@ export const dueLag: Scenario = {
 async function oneRound(bench: Bench, number: number, each: number, options: BenchOptions): Promise<Round> {
   const { database, receiver } = bench;
   await clearRun(database.pool);
+  await forgetClaims(database.pool);
   const before = (await receiver.client.totals()).requests;
   const tenants = new Map<Kind, BenchTenant>();
   for (const kind of KINDS) {
@@ -109,7 +119,7 @@ async function compareWithReceiver(
   const lags: Lag[] = [];
   let early = 0;
   for (const [kind, { tenantId }] of tenants) {
-    const stored = await storedAttempts(database.pool, tenantId);
+    const stored = await stagedAttempts(database.pool, tenantId);
     if (stored.length !== REQUESTS[kind] * each) {
       throw new Error(`${kind}: ${stored.length} attempts for ${each} deliveries`);
     }
@@ -118,10 +128,47 @@ async function compareWithReceiver(
       if (arrived === undefined) throw new Error(`${kind}: an attempt never arrived`);
       const lagMs = arrived - attempt.dueAtMs;
       if (attempt.early || lagMs < -CLOCK_TOLERANCE_MS) early++;
-      lags.push({ kind, number: attempt.number, lagMs });
+      lags.push({ kind, number: attempt.number, lagMs, stagesMs: stagesOf(attempt, arrived) });
     }
   }
   return { lags, early };
+}
+
+function stagesOf(attempt: StagedAttempt, arrivedMs: number): Record<Stage, number> {
+  return {
+    asked: attempt.askedMs - attempt.dueAtMs,
+    locked: attempt.lockedMs - attempt.askedMs,
+    claimed: attempt.claimedMs - attempt.lockedMs,
+    started: attempt.startedMs - attempt.claimedMs,
+    arrived: arrivedMs - attempt.startedMs,
+  };
+}
+
+/** Each stage at p50 and p99, and what it took of the slowest one in a hundred: their sum is what bounds the p99. */
+function stagesReport(rounds: readonly Round[]): Record<Stage, Record<string, number>> {
+  const overRounds = (value: (lags: readonly Lag[]) => number) =>
+    round(median(rounds.map(({ lags }) => value(lags))), 1);
+  const at = (stage: Stage, share: number) =>
+    overRounds((lags) =>
+      percentile(
+        lags.map(({ stagesMs }) => stagesMs[stage]),
+        share,
+      ),
+    );
+  const ofSlowest = (stage: Stage) =>
+    overRounds((lags) => {
+      const p99Ms = percentile(
+        lags.map(({ lagMs }) => lagMs),
+        0.99,
+      );
+      const slow = lags.filter(({ lagMs }) => lagMs >= p99Ms);
+      return slow.reduce((sum, { stagesMs }) => sum + stagesMs[stage], 0) / slow.length;
+    });
+  const entries = STAGES.map((stage) => [
+    stage,
+    { p50Ms: at(stage, 0.5), p99Ms: at(stage, 0.99), meanOfSlowestMs: ofSlowest(stage) },
+  ]);
+  return Object.fromEntries(entries) as Record<Stage, Record<string, number>>;
 }
 
 function report(rounds: readonly Round[], facts: Record<string, unknown>) {
@@ -150,6 +197,7 @@ function report(rounds: readonly Round[], facts: Record<string, unknown>) {
       p99Ms: at(0.99),
       maxMs: at(1),
       early,
+      stages: stagesReport(rounds),
       p99MsByKind: Object.fromEntries(KINDS.map((kind) => [kind, at(0.99, retried(kind))])),
     },
   };

@@ -10,8 +10,10 @@ import { holds } from "./holds.ts";
 import { idle } from "./idle.ts";
 import { jain } from "./jain.ts";
 import { latency } from "./latency.ts";
+import { limits } from "./limits.ts";
 import { noisyNeighbour } from "./noisy-neighbour.ts";
 import { profile } from "./profile.ts";
+import { replay } from "./replay.ts";
 import { soak } from "./soak.ts";
 import { storm } from "./storm.ts";
 import { tenThousand } from "./ten-thousand.ts";
@@ -25,9 +27,11 @@ export const SCENARIOS: readonly Scenario[] = [
   latency,
   dueLag,
   bursty,
+  limits,
   holds,
   noisyNeighbour,
   storm,
+  replay,
   backlog,
   jain,
   idle,

@@ -108,6 +108,44 @@ describe("sluice replay", () => {
     ]);
   });
 
+  it("a follow-up names the batch before and another cause", async () => {
+    const draft = ["draft", "--region", "us", "--name", "b", "--reason", "the outage is over"];
+    await run([...draft, "--follow", ID, "--root-cause", "their clock was wrong"]);
+    expect(seen).toMatchObject([
+      { body: { selection: { deadAgainOf: ID }, rootCause: "their clock was wrong" } },
+    ]);
+  });
+
+  it("the policy is shown, and its next version is based on the one that was read", async () => {
+    await run(["policy", "--region", "us"]);
+    await run([
+      "policy",
+      "--region",
+      "us",
+      "--fields",
+      '{"dueLagMs":30000}',
+      "--reason",
+      "our target is 30 s",
+    ]);
+    const url = "/api/v1/replays/policy?region=us";
+    expect(seen.map((request) => [request.method, request.url, request.ifMatch])).toEqual([
+      ["GET", url, undefined],
+      ["GET", url, undefined],
+      ["POST", url, '"7"'],
+    ]);
+    expect(seen[2]?.body).toEqual({ policy: { dueLagMs: 30_000 }, reason: "our target is 30 s" });
+  });
+
+  it("files are asked for by their format, and the summary needs no region", async () => {
+    await run(["report", ID, "--region", "us", "--format", "csv"]);
+    await run(["summary"]);
+    expect(seen.map(({ url }) => url)).toEqual([
+      `/api/v1/replays/${ID}/report/export?region=us&format=csv`,
+      "/api/v1/replays/summary?",
+    ]);
+    await expect(run(["items", ID, "--region", "us", "--format", "json"])).rejects.toThrow(/csv, ndjson/);
+  });
+
   it("fault 35: no selection, no reason, no region and an unknown word ask nothing", async () => {
     for (const args of [
       ["draft", "--region", "us", "--name", "b", "--reason", "the outage is over"],

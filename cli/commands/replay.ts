@@ -6,30 +6,40 @@ import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 import { SluiceError } from "#domain/errors.ts";
 import { isRegion, parseRegion } from "#domain/region.ts";
+import { REPLAY_VERBS } from "#domain/replay-actions.ts";
 import { type ApiSettings, readApiSettings } from "../api-config.ts";
 import { UsageError } from "../command.ts";
 
-export const help = `Usage: sluice replay list --region us [--state running]
-       sluice replay show|items|report <rpl_...> --region us
+export const help = `Usage: sluice replay list --region us [--tab needs_review|running|drafts|finished] [--state running]
+       sluice replay summary [--region us]
+       sluice replay show|items|report|series <rpl_...> --region us
+       sluice replay items|report <rpl_...> --region us --format csv|ndjson|json
        sluice replay preview --region us <selection>
-       sluice replay draft --region us <selection> --name "..." --reason "..."
+       sluice replay draft --region us <selection> --name "..." --reason "..." [--root-cause "..."]
        sluice replay <verb> <rpl_...> --region us --reason "..." [--fields '{...}']
+       sluice replay policy --region us [--fields '{"dueLagMs":30000}' --reason "..."]
 
-Verbs: inspect, annotate, plan, submit, request-changes, cancel, approve, reject, break-glass, start, continue, pause, resume,
-stop, rate. The order in which replayed deliveries arrive can differ from the order of their events.
+Verbs: inspect, annotate, plan, remove, submit, request-changes, cancel, approve, reject, break-glass, start, continue, pause,
+resume, stop, rate. The order in which replayed deliveries arrive can differ from the order of their events.
 
   selection              --group <dlg_...>, or --id <dlv_...> (repeat it), or any of --tenant <ten_...>,
-                         --destination <dst_...>, --death-reason <word>
+                         --destination <dst_...>, --death-reason <word>, or --follow <rpl_...>: what an ended batch
+                         sent and what failed again, which needs another --root-cause
   --limit <n>            the oldest n; default 500
+  --format <word>        prints the file instead: items as csv or ndjson, a report as csv or json
   --fields <json>        what the verb takes beside the reason, as docs/api.md lists it
   --ticket <text>        the ticket it belongs to
-  --if-version <n>       refuse when the batch has another version; default: the version read a moment before
+  --if-version <n>       refuse when the batch, or the policy, has another version; default: the one read a moment before
 
 Prints JSON. Calls SLUICE_CONSOLE_URL with the service token in SLUICE_TOKEN.`;
 
 const OPTIONS = {
   region: { type: "string" },
   state: { type: "string" },
+  tab: { type: "string" },
+  follow: { type: "string" },
+  "root-cause": { type: "string" },
+  format: { type: "string" },
   group: { type: "string" },
   id: { type: "string", multiple: true },
   tenant: { type: "string" },
@@ -43,11 +53,12 @@ const OPTIONS = {
   "if-version": { type: "string" },
 } as const;
 
-const READS = ["show", "items", "report"];
-const VERBS = [
-  ...["inspect", "annotate", "plan", "submit", "request-changes", "cancel", "approve", "reject"],
-  ...["break-glass", "start", "continue", "pause", "resume", "stop", "rate"],
-];
+const READS = ["show", "items", "report", "series"];
+/** By word, the formats in which its file can be had. */
+const FILES: Readonly<Record<string, readonly string[]>> = {
+  items: ["csv", "ndjson"],
+  report: ["csv", "json"],
+};
 
 type Values = ReturnType<typeof read>["values"];
 
@@ -59,11 +70,12 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = read(args);
   const [what = "", id = "", ...more] = positionals;
   if (more.length > 0) throw new UsageError("too many words");
-  if (values.region === undefined || !isRegion(values.region.toLowerCase()))
-    throw new UsageError("--region must be us or eu");
-  const query = new URLSearchParams({ region: parseRegion(values.region) });
+  const query = new URLSearchParams();
+  // Only the summary can be of all regions.
+  if (values.region !== undefined || what !== "summary") query.set("region", regionOf(values));
   try {
-    console.log(JSON.stringify(await ask(readApiSettings(), what, id, values, query), null, 2));
+    const answer = await ask(readApiSettings(), what, id, values, query);
+    console.log(typeof answer === "string" ? answer.trimEnd() : JSON.stringify(answer, null, 2));
     return 0;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -72,21 +84,39 @@ export async function run(args: string[]): Promise<number> {
   }
 }
 
+function regionOf({ region }: Values): string {
+  if (region === undefined || !isRegion(region.toLowerCase()))
+    throw new UsageError("--region must be us or eu");
+  return parseRegion(region);
+}
+
 async function ask(api: ApiSettings, what: string, id: string, values: Values, query: URLSearchParams) {
   if (what === "list") {
     if (values.state !== undefined) query.set("state", values.state);
+    if (values.tab !== undefined) query.set("tab", values.tab);
     return call(api, "GET", `replays?${query}`);
   }
+  if (what === "summary") return call(api, "GET", `replays/summary?${query}`);
+  if (what === "policy") return policy(api, values, query);
   if (what === "preview" || what === "draft") {
     const limit = values.limit === undefined ? {} : { limit: wholeNumber("--limit", values.limit) };
     const body = { selection: selectionOf(values), ...limit };
     if (what === "preview") return call(api, "POST", `replays/preview?${query}`, { body });
-    return call(api, "POST", `replays?${query}`, { body: { ...body, name: values.name, ...why(values) } });
+    const cause = values["root-cause"] === undefined ? {} : { rootCause: values["root-cause"] };
+    return call(api, "POST", `replays?${query}`, {
+      body: { ...body, name: values.name, ...cause, ...why(values) },
+    });
   }
-  if (!READS.includes(what) && !VERBS.includes(what))
+  if (!READS.includes(what) && !(REPLAY_VERBS as readonly string[]).includes(what))
     throw new UsageError(`unknown word "${what.slice(0, 40)}"`);
   if (!/^rpl_[0-9a-f]{32}$/.test(id)) throw new UsageError("expected rpl_ and 32 hex digits");
   if (what === "show") return call(api, "GET", `replays/${id}?${query}`);
+  if (values.format !== undefined) {
+    if (!FILES[what]?.includes(values.format))
+      throw new UsageError(`--format of ${what} is one of: ${FILES[what]?.join(", ") ?? "none"}`);
+    query.set("format", values.format);
+    return call(api, "GET", `replays/${id}/${what}/export?${query}`, undefined, "file");
+  }
   if (READS.includes(what)) return call(api, "GET", `replays/${id}/${what}?${query}`);
   const version =
     values["if-version"] === undefined
@@ -96,12 +126,25 @@ async function ask(api: ApiSettings, what: string, id: string, values: Values, q
   return call(api, "POST", `replays/${id}/${what}?${query}`, { body, version });
 }
 
-function selectionOf({ group, id, tenant, destination, "death-reason": reason }: Values): object {
+/** Shows it, or writes its next version when there is something to change. */
+async function policy(api: ApiSettings, values: Values, query: URLSearchParams): Promise<unknown> {
+  const path = `replays/policy?${query}`;
+  if (values.fields === undefined) return call(api, "GET", path);
+  const body = { policy: fieldsOf(values), ...why(values) };
+  const given = values["if-version"];
+  const version = given === undefined ? await versionAt(api, path) : wholeNumber("--if-version", given, true);
+  return call(api, "POST", path, { body, version });
+}
+
+function selectionOf({ group, id, follow, tenant, destination, "death-reason": reason }: Values): object {
+  if (follow !== undefined) return { deadAgainOf: follow };
   if (group !== undefined) return { groupId: group };
   if (id !== undefined) return { ids: id };
   const filter = { tenantId: tenant, destinationId: destination, reason };
   if (Object.values(filter).every((value) => value === undefined)) {
-    throw new UsageError("a selection is missing: --group, --id, --tenant, --destination or --death-reason");
+    throw new UsageError(
+      "a selection is missing: --group, --id, --tenant, --destination, --death-reason or --follow",
+    );
   }
   return { filter };
 }
@@ -122,13 +165,17 @@ function fieldsOf({ fields }: Values): object {
   throw new UsageError("--fields must be a JSON object");
 }
 
-function wholeNumber(name: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${name} must be a whole number`);
+function wholeNumber(name: string, text: string, orZero = false): number {
+  if (!/^[1-9]\d{0,8}$/.test(text) && !(orZero && text === "0"))
+    throw new UsageError(`${name} must be a whole number`);
   return Number(text);
 }
 
-async function versionOf(api: ApiSettings, id: string, query: URLSearchParams): Promise<number> {
-  const answer = (await call(api, "GET", `replays/${id}?${query}`)) as {
+const versionOf = (api: ApiSettings, id: string, query: URLSearchParams) =>
+  versionAt(api, `replays/${id}?${query}`);
+
+async function versionAt(api: ApiSettings, path: string): Promise<number> {
+  const answer = (await call(api, "GET", path)) as {
     data?: { version?: number };
     detail?: string;
   };
@@ -149,19 +196,26 @@ interface Sent {
 }
 
 /** @throws Refused with the problem's own words */
-async function call(api: ApiSettings, method: "GET" | "POST", path: string, sent?: Sent): Promise<unknown> {
+async function call(
+  api: ApiSettings,
+  method: "GET" | "POST",
+  path: string,
+  sent?: Sent,
+  as: "json" | "file" = "json",
+): Promise<unknown> {
   const response = await fetch(`${api.url}/api/v1/${path}`, {
     method,
     signal: AbortSignal.timeout(api.timeoutMs),
     redirect: "error",
     headers: {
       authorization: `Bearer ${api.token}`,
-      accept: "application/json",
+      accept: as === "json" ? "application/json" : "*/*",
       ...(sent === undefined ? {} : { "content-type": "application/json", "idempotency-key": randomUUID() }),
       ...(sent?.version === undefined ? {} : { "if-match": `"${sent.version}"` }),
     },
     ...(sent === undefined ? {} : { body: JSON.stringify(sent.body) }),
   });
+  if (response.ok && as === "file") return response.text();
   const answer = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
   if (response.ok) return answer;
   throw new Refused(

@@ -11,6 +11,7 @@ import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { SidePanel } from "#components/ui/side-panel.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
+import { usePaging } from "#components/ui/use-paging.ts";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { AuditPage, AuditRow } from "#db/console/list-audit.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
@@ -34,7 +35,13 @@ export function AuditPageView() {
     keyOf,
     query.isPlaceholderData ? "before" : JSON.stringify(list.filters),
   );
-  const next = page?.data.next ?? null;
+  const paging = usePaging({
+    list: "audit",
+    filters: list.filters,
+    next: page?.data.next ?? null,
+    busy: query.isPlaceholderData,
+    go: list.page,
+  });
   const open = rows.find((row) => row.id === list.panel) ?? null;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -47,8 +54,7 @@ export function AuditPageView() {
           stale={stale}
           added={query.isPlaceholderData ? 0 : added}
           onShowAdded={release}
-          onNext={next === null ? null : () => list.page(next)}
-          onFirst={list.filters.cursor ? () => list.page(null) : null}
+          {...paging}
         >
           {standIn(query.error, query.data, list, () => void query.refetch()) ?? (
             <AuditTable

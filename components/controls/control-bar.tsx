@@ -19,6 +19,8 @@ export interface ControlItem {
   key: string;
   verb: Verb;
   label: string;
+  /** What it is about, where that is not what the bar is about. */
+  target?: ControlTarget;
   /** Why the state of the row does not allow it now; null: it does. */
   blocked?: string | null;
 }
@@ -50,7 +52,7 @@ export function ControlBar({ target, permit, outage, buttons, more, className }:
   const reasons = groupReasons(
     buttons.map((item) => ({ key: item.key, label: item.label, reason: refused(item) })),
   );
-  const open = (item: ControlItem) => openControl({ target, verb: item.verb });
+  const open = (item: ControlItem) => openControl({ target: item.target ?? target, verb: item.verb });
   return (
     <div className={cx("grid gap-1.5", className)}>
       <fieldset aria-label={`Controls of ${whereOf(target)}`} className="flex flex-wrap items-center gap-2">
@@ -87,16 +89,15 @@ export function ControlBar({ target, permit, outage, buttons, more, className }:
   );
 }
 
-/** Not the browser's `disabled`: the button can be reached by keyboard, so that its reason is heard. */
-function ControlButton({
-  label,
-  describedBy,
-  onPress,
-}: {
+export interface ControlButtonProps {
   label: string;
+  /** The id of the reason why it is shut; undefined: it is open. */
   describedBy: string | undefined;
   onPress: () => void;
-}) {
+}
+
+/** Not the browser's `disabled`: the button can be reached by keyboard, so that its reason is heard. */
+export function ControlButton({ label, describedBy, onPress }: ControlButtonProps) {
   const disabled = describedBy !== undefined;
   return (
     <button

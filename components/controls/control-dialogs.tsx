@@ -7,6 +7,7 @@ import { CancelDialog, RetryNowDialog, WillNotReplayDialog } from "./delivery-di
 import { DisableDialog, EnableDialog, OpenGateDialog } from "./destination-dialogs.tsx";
 import { LimitsDialog } from "./limits-dialog.tsx";
 import { PauseDialog } from "./pause-dialog.tsx";
+import { EraseDialog, LiftRestrictionDialog, RestrictDialog } from "./payload-dialogs.tsx";
 import { RegionDefaultsDialog } from "./region-defaults-dialog.tsx";
 import { StartClaimsDialog, StopClaimsDialog } from "./region-dialogs.tsx";
 import { ResumeDialog } from "./resume-dialog.tsx";
@@ -35,6 +36,9 @@ const DIALOGS: Readonly<Record<Verb, ComponentType<DialogProps>>> = {
   "retry-now": RetryNowDialog,
   cancel: CancelDialog,
   "will-not-replay": WillNotReplayDialog,
+  erase: EraseDialog,
+  restrict: RestrictDialog,
+  "lift-restriction": LiftRestrictionDialog,
   "stop-claims": StopClaimsDialog,
   "start-claims": StartClaimsDialog,
   defaults: RegionDefaultsDialog,

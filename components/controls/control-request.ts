@@ -7,11 +7,13 @@ import type { Region } from "#domain/region.ts";
 
 /** `name` is what people call it; of a region and a delivery it is the id. */
 export interface ControlTarget {
-  readonly kind: "tenant" | "destination" | "delivery" | "region";
+  readonly kind: "tenant" | "destination" | "delivery" | "payload" | "region";
   readonly region: Region;
   /** Public id, or the region's name. */
   readonly id: string;
   readonly name: string;
+  /** Of a payload: the `dlv_...` through which its state is read. A payload has no page of its own. */
+  readonly deliveryId?: string;
 }
 
 export type Verb =
@@ -30,6 +32,9 @@ export type Verb =
   | "retry-now"
   | "cancel"
   | "will-not-replay"
+  | "erase"
+  | "restrict"
+  | "lift-restriction"
   | "stop-claims"
   | "start-claims"
   | "defaults";
@@ -79,6 +84,9 @@ export const ACTION_OF_VERB: Readonly<Record<Verb, Action>> = {
   "retry-now": "retry_now",
   cancel: "cancel",
   "will-not-replay": "will_not_replay",
+  erase: "erase_payload",
+  restrict: "erase_payload",
+  "lift-restriction": "erase_payload",
   "stop-claims": "region_claims",
   "start-claims": "region_claims",
   defaults: "policies",
@@ -88,12 +96,18 @@ const RESOURCES = {
   tenant: "tenants",
   destination: "destinations",
   delivery: "deliveries",
+  payload: "payloads",
   region: "regions",
 };
 
-/** Where the present values are read. */
+/** Where the present values are read; those of a payload stand with its delivery. */
 export function viewPath(target: ControlTarget): string {
-  return `${resourcePath(target)}/control${regionQuery(target)}`;
+  const { kind, deliveryId } = target;
+  const of =
+    kind === "payload" && deliveryId !== undefined
+      ? ({ ...target, kind: "delivery", id: deliveryId } as const)
+      : target;
+  return `${resourcePath(of)}/control${regionQuery(of)}`;
 }
 
 /** Where the command is sent. */

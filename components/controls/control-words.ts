@@ -18,6 +18,9 @@ const TITLES: Readonly<Record<Verb, (where: string) => string>> = {
   "retry-now": (where) => `Retry ${where} now`,
   cancel: (where) => `Cancel ${where}`,
   "will-not-replay": (where) => `Mark ${where} as “will not replay”`,
+  erase: (where) => `Erase ${where}`,
+  restrict: (where) => `Restrict ${where}`,
+  "lift-restriction": (where) => `Give back ${where}`,
   "stop-claims": (where) => `Stop claims in ${where}`,
   "start-claims": (where) => `Start claims in ${where}`,
   defaults: (where) => `Change the default limits of ${where}`,
@@ -39,15 +42,18 @@ const DONE: Readonly<Record<Verb, (where: string) => string>> = {
   "retry-now": (where) => `${where} is due now`,
   cancel: (where) => `${where} is cancelled`,
   "will-not-replay": (where) => `${where} is marked as “will not replay”`,
+  erase: (where) => `${where} is erased`,
+  restrict: (where) => `${where} is restricted`,
+  "lift-restriction": (where) => `${where} is given back`,
   "stop-claims": (where) => `Claims are stopped in ${where}`,
   "start-claims": (where) => `Claims are started in ${where}`,
   defaults: (where) => `The default limits of ${where} are changed`,
 };
 
-/** "Acme, EU"; a region stands for itself, and a delivery has an id that is nowhere else. */
+/** "Acme, EU"; a region stands for itself, and a delivery and its body have an id that is nowhere else. */
 export function whereOf({ kind, name, region }: ControlTarget): string {
   if (kind === "region") return region.toUpperCase();
-  return kind === "delivery" ? name : `${name}, ${region.toUpperCase()}`;
+  return kind === "delivery" || kind === "payload" ? name : `${name}, ${region.toUpperCase()}`;
 }
 
 /** "Pause deliveries for Acme, EU". */

@@ -1,8 +1,9 @@
 "use client";
-/** What may be done to one delivery. */
+/** What may be done to one delivery, and to its body. */
 import type { DeliveryControlView } from "#db/console/control-views.ts";
 import type { Region } from "#domain/region.ts";
 import { ControlBar, type ControlItem } from "./control-bar.tsx";
+import { liftRefusal, restrictRefusal } from "./payload-words.ts";
 import { sentence } from "./permit-words.ts";
 import { barState } from "./use-bar.ts";
 import { useLiveControl } from "./use-control-view.ts";
@@ -13,11 +14,19 @@ export interface DeliveryControlsProps {
   deliveryId: string;
 }
 
-/** Buttons with the reason where the state or the role does not allow them. */
+/** Buttons and a menu, with the reason where the state or the role does not allow them. */
 export function DeliveryControls({ region, deliveryId }: DeliveryControlsProps) {
   const target = { kind: "delivery", region, id: deliveryId, name: `delivery ${deliveryId}` } as const;
   const { view, permit, outage } = barState(useLiveControl(target));
-  return <ControlBar target={target} permit={permit} outage={outage} buttons={buttonsOf(view)} more={[]} />;
+  return (
+    <ControlBar
+      target={target}
+      permit={permit}
+      outage={outage}
+      buttons={buttonsOf(view)}
+      more={view === null ? [] : bodyItems(view)}
+    />
+  );
 }
 
 function buttonsOf(view: DeliveryControlView | null): ControlItem[] {
@@ -33,4 +42,25 @@ function buttonsOf(view: DeliveryControlView | null): ControlItem[] {
     blocked: sentence(refused?.willNotReplay ?? null),
   };
   return view?.state === "dead" ? [...items, mark] : items;
+}
+
+/** A body has no page: what may be done with it stands with the delivery. */
+function bodyItems(view: DeliveryControlView): ControlItem[] {
+  const target = {
+    kind: "payload",
+    region: view.region,
+    id: view.payload.id,
+    name: `the body of delivery ${view.id}`,
+    deliveryId: view.id,
+  } as const;
+  const restrict: ControlItem = view.payload.restricted
+    ? { key: "restrict", verb: "lift-restriction", label: "Give back the body", blocked: liftRefusal(view) }
+    : { key: "restrict", verb: "restrict", label: "Restrict the body", blocked: restrictRefusal(view) };
+  const erase: ControlItem = {
+    key: "erase",
+    verb: "erase",
+    label: "Erase the body",
+    blocked: sentence(view.refused.erase),
+  };
+  return [restrict, erase].map((item) => ({ ...item, target }));
 }

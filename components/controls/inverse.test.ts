@@ -50,6 +50,9 @@ describe("Undo", () => {
     ["retry-now", { dueAt: LATER }, null],
     ["cancel", { state: "delayed" }, null],
     ["will-not-replay", {}, null],
+    ["erase", { erased: false }, null],
+    ["restrict", { restricted: false }, { verb: "lift-restriction" }],
+    ["lift-restriction", { restricted: true }, { verb: "restrict" }],
   ])("of %s from %j", (verb, before, expected) => {
     expect(undo(verb, before)).toEqual(expected);
   });

@@ -1,6 +1,7 @@
 /**
  * What Undo opens after a control: the inverse dialog with the former values filled in, never a silent change back. Null
- * where nothing can be undone: a secret that was replaced, a request that was sent, a delivery that was cancelled. Pure.
+ * where nothing can be undone: a secret that was replaced, a request that was sent, a delivery that was cancelled, a body
+ * that was erased. Pure.
  */
 import type { Facts } from "./conflict-words.ts";
 import {
@@ -29,6 +30,8 @@ const INVERSES: Readonly<Partial<Record<Verb, (before: Facts, nowMs: number) => 
   unpin: (before) => formerPin(before),
   disable: () => ({ verb: "enable" }),
   enable: () => ({ verb: "disable" }),
+  restrict: () => ({ verb: "lift-restriction" }),
+  "lift-restriction": () => ({ verb: "restrict" }),
   "stop-claims": () => ({ verb: "start-claims" }),
   "start-claims": () => ({ verb: "stop-claims" }),
   defaults: (before) => ({ verb: "defaults", fill: { defaults: defaultsOf(before) } }),

@@ -58,7 +58,7 @@ export function useCommand<Answer>(newKey: () => string = randomKey): Command<An
 }
 
 /** 128 bits from the browser; `crypto.randomUUID` is missing on plain http other than loopback. */
-function randomKey(): string {
+export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

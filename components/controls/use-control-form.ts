@@ -73,6 +73,6 @@ export function useControlForm<A extends CommandAnswer>({
 }
 
 /** Once the problems are drawn, the first wrong field gets the focus. */
-function focusFirstWrong(form: HTMLElement): void {
+export function focusFirstWrong(form: HTMLElement): void {
   requestAnimationFrame(() => form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
 }

@@ -20,6 +20,8 @@ export interface Views {
   tenant: TenantControlView;
   destination: DestinationControlView;
   delivery: DeliveryControlView;
+  /** A payload is read with its delivery. */
+  payload: DeliveryControlView;
   region: RegionControlView;
 }
 

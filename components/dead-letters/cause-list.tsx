@@ -10,6 +10,7 @@ import { formatCount, plural } from "#components/ui/format.ts";
 import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useNarrow } from "#components/ui/use-narrow.ts";
+import { usePaging } from "#components/ui/use-paging.ts";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { DeadLetterGroupPage, DeadLetterGroupRow } from "#db/console/list-dead-letter-groups.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
@@ -31,7 +32,13 @@ export function CauseList({ list }: { list: DeadLetterFilters }) {
     keyOf,
     query.isPlaceholderData ? "before" : JSON.stringify(list.filters),
   );
-  const next = page?.data.next ?? null;
+  const paging = usePaging({
+    list: "causes",
+    filters: list.filters,
+    next: page?.data.next ?? null,
+    busy: query.isPlaceholderData,
+    go: list.page,
+  });
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <ClassStrip
@@ -46,8 +53,7 @@ export function CauseList({ list }: { list: DeadLetterFilters }) {
           stale={stale}
           added={query.isPlaceholderData ? 0 : settled.added}
           onShowAdded={settled.release}
-          onNext={next === null ? null : () => list.page(next)}
-          onFirst={list.filters.cursor ? () => list.page(null) : null}
+          {...paging}
         >
           {page?.data.truncated ? <Truncated page={page.data} /> : null}
           {standIn(query.error, query.data, list, () => void query.refetch()) ?? (

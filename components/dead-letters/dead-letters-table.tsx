@@ -1,6 +1,9 @@
 "use client";
 /** Dead letters one by one: reason and code, how long each has waited for a person, whether its body is still there. */
 import Link from "next/link";
+import type { MouseEvent } from "react";
+import { SelectBox } from "#components/deliveries/select-box.tsx";
+import type { Selection } from "#components/deliveries/use-selection.ts";
 import { ageAt } from "#components/ui/relative.ts";
 import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
@@ -35,24 +38,73 @@ export interface DeadLettersTableProps {
   rows: readonly DeadLetterRow[] | null;
   asOf: string | null;
   busy: boolean;
+  /** Left out where rows are only looked at. */
+  selection?: Selection;
 }
 
 /** Latest death first. What can be done to one stands on its own page. */
-export function DeadLettersTable({ caption, region, rows, asOf, busy }: DeadLettersTableProps) {
+export function DeadLettersTable({ caption, region, rows, asOf, busy, selection }: DeadLettersTableProps) {
+  const ids = rows?.map(({ id }) => id) ?? [];
+  const columns =
+    selection === undefined
+      ? COLUMNS
+      : [
+          { key: "select", label: <SelectAll ids={ids} selection={selection} />, className: "w-8" },
+          ...COLUMNS,
+        ];
   return (
-    <Table caption={caption} columns={COLUMNS} busy={busy}>
+    <Table caption={caption} columns={columns} busy={busy}>
       {rows === null || asOf === null ? (
-        <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
+        <SkeletonRows rows={SKELETON_ROWS} columns={columns.length} />
       ) : (
-        rows.map((row) => <DeadLetterLine key={row.id} row={row} asOf={asOf} region={region} />)
+        rows.map((row) => (
+          <DeadLetterLine
+            key={row.id}
+            row={row}
+            asOf={asOf}
+            region={region}
+            select={
+              selection === undefined
+                ? null
+                : {
+                    on: selection.ids.has(row.id),
+                    press: (event) => selection.toggle(row.id, event.shiftKey, ids),
+                  }
+            }
+          />
+        ))
       )}
     </Table>
   );
 }
 
-function DeadLetterLine({ row, asOf, region }: { row: DeadLetterRow; asOf: string; region: Region }) {
+function SelectAll({ ids, selection }: { ids: readonly string[]; selection: Selection }) {
   return (
-    <Row className="group">
+    <SelectBox
+      label={`Select the ${ids.length} on this page`}
+      checked={ids.length > 0 && ids.every((id) => selection.ids.has(id))}
+      disabled={ids.length === 0}
+      onPress={() => selection.toggleAll(ids)}
+    />
+  );
+}
+
+interface DeadLetterLineProps {
+  row: DeadLetterRow;
+  asOf: string;
+  region: Region;
+  /** Null where rows are only looked at. */
+  select: { on: boolean; press: (event: MouseEvent) => void } | null;
+}
+
+function DeadLetterLine({ row, asOf, region, select }: DeadLetterLineProps) {
+  return (
+    <Row className={select?.on ? "group bg-accent-soft" : "group"}>
+      {select === null ? null : (
+        <Cell className="w-8">
+          <SelectBox label={`Select delivery ${row.id}`} checked={select.on} onPress={select.press} />
+        </Cell>
+      )}
       <HeadCell>
         <span className="inline-flex items-center gap-1">
           <Link

@@ -1,15 +1,21 @@
 "use client";
 /** The dead letters of one region one by one, latest death first: table, paging, and every state of a list. */
 import type { ReactNode } from "react";
+import { useSelection } from "#components/deliveries/use-selection.ts";
 import { deadLetterExportPath, useDeadLetterEntries } from "#components/queries/dead-letters.ts";
+import { useScope } from "#components/queries/deliveries.ts";
+import { DraftReplayLink } from "#components/replays/draft-link.tsx";
+import { draftFromFilters, newReplayPath } from "#components/replays/selection.ts";
 import { useBehind } from "#components/shell/freshness.ts";
 import { Button } from "#components/ui/button.tsx";
 import { Chip } from "#components/ui/chip.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { ExportLinks } from "#components/ui/export-links.tsx";
+import { formatCount } from "#components/ui/format.ts";
 import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useNarrow } from "#components/ui/use-narrow.ts";
+import { usePaging } from "#components/ui/use-paging.ts";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { DeadLetterPage, DeadLetterRow } from "#db/console/list-dead-letters.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
@@ -25,12 +31,21 @@ export function EntryList({ list }: { list: DeadLetterFilters }) {
   const query = useDeadLetterEntries(list.filters, true);
   const stale = useBehind();
   const page = query.data?.status === "ok" ? query.data : null;
+  const selection = useSelection(JSON.stringify(list.filters));
   const { rows, added, release, hold } = useSettledRows(
     page?.data.rows ?? NO_ROWS,
     keyOf,
     query.isPlaceholderData ? "before" : JSON.stringify(list.filters),
+    selection.ids.size > 0,
   );
-  const next = page?.data.next ?? null;
+  const paging = usePaging({
+    list: "dead letters",
+    filters: list.filters,
+    next: page?.data.next ?? null,
+    busy: query.isPlaceholderData,
+    go: list.page,
+  });
+  const ticked = rows.filter(({ id }) => selection.ids.has(id)).map(({ id }) => id);
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       {list.group === null ? null : <OneCause group={list.group} list={list} />}
@@ -41,9 +56,11 @@ export function EntryList({ list }: { list: DeadLetterFilters }) {
           stale={stale}
           added={query.isPlaceholderData ? 0 : added}
           onShowAdded={release}
-          onNext={next === null ? null : () => list.page(next)}
-          onFirst={list.filters.cursor ? () => list.page(null) : null}
+          {...paging}
         >
+          {page && page.data.rows.length > 0 ? (
+            <Drafting list={list} asOf={page.asOf} ticked={ticked} />
+          ) : null}
           {standIn(query.error, query.data, list, () => void query.refetch()) ?? (
             <Entries
               caption="Dead letters, latest first"
@@ -51,6 +68,7 @@ export function EntryList({ list }: { list: DeadLetterFilters }) {
               rows={page ? rows : null}
               asOf={page?.asOf ?? null}
               busy={query.isPlaceholderData}
+              selection={selection}
             />
           )}
           <div className="flex flex-wrap items-center justify-end gap-2 border-line border-t px-4 py-1.5 text-faint text-table">
@@ -59,6 +77,34 @@ export function EntryList({ list }: { list: DeadLetterFilters }) {
           </div>
         </ListPanel>
       </div>
+    </div>
+  );
+}
+
+interface DraftingProps {
+  list: DeadLetterFilters;
+  /** The server's time of the list: entries that die later are not meant. */
+  asOf: string;
+  ticked: readonly string[];
+}
+
+/** Ticked rows or the whole filter, never both: what is drafted is what the words on the button say. */
+function Drafting({ list, asOf, ticked }: DraftingProps) {
+  const scope = useScope(list.region);
+  const tenants = scope.data?.status === "ok" ? scope.data.data.tenants : [];
+  const asked = list.filters.tenant ?? null;
+  const tenant = tenants.find(({ id, slug }) => id === asked || slug === asked);
+  const draft = draftFromFilters(list.region, list.filters, asOf, tenant?.id ?? null);
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-line border-b px-4 py-1.5">
+      {ticked.length > 0 ? (
+        <DraftReplayLink
+          path={newReplayPath(list.region, { ids: ticked.join(",") })}
+          label={`Draft replay of ${formatCount(ticked.length)} ticked`}
+        />
+      ) : (
+        <DraftReplayLink {...draft} label="Draft replay from this filter" />
+      )}
     </div>
   );
 }

@@ -1,6 +1,8 @@
 "use client";
 /** The buttons of one cause. What is not allowed stays in sight with the reason; there is no button that removes anything. */
 import { useState } from "react";
+import { DraftReplayLink } from "#components/replays/draft-link.tsx";
+import { newReplayPath } from "#components/replays/selection.ts";
 import { Button } from "#components/ui/button.tsx";
 import type { DeadLetterGroupView } from "#db/console/read-dead-letter-group.ts";
 import type { Region } from "#domain/region.ts";
@@ -36,6 +38,10 @@ export function GroupActions({ region, view, asOf }: GroupActionsProps) {
         <Button disabled={markRefused !== null || unmarked === 0} onClick={() => setOpen("will-not-replay")}>
           Will not replay
         </Button>
+        <DraftReplayLink
+          path={newReplayPath(region, { group: view.id, until: asOf })}
+          refusal={unmarked === 0 ? "" : null}
+        />
       </div>
       {refused === null ? null : <p className="text-muted text-table">{refused}</p>}
       {markRefused === null || markRefused === refused ? null : (

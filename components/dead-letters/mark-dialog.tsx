@@ -10,6 +10,7 @@ import { refuseReason } from "#components/controls/bounds.ts";
 import { CommandError } from "#components/controls/command-error.tsx";
 import { FormButtons } from "#components/controls/form-buttons.tsx";
 import { type ReasonDraft, ReasonFields } from "#components/controls/reason-fields.tsx";
+import { randomKey } from "#components/controls/use-command.ts";
 import { groupPath } from "#components/queries/dead-letters.ts";
 import { sendCommand } from "#components/queries/send-command.ts";
 import { clockSkewMs } from "#components/queries/server-clock.ts";
@@ -158,10 +159,4 @@ function useMarking({ region, view, until, version, onClose }: Marking) {
         });
     },
   };
-}
-
-/** 128 bits from the browser; `crypto.randomUUID` is missing on plain http other than loopback. */
-function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

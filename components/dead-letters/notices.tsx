@@ -8,13 +8,16 @@ import { formatAge } from "#domain/queue-age.ts";
 /** A region that does not answer has unknown dead letters, not none. */
 export function RegionSilent({
   answer,
+  what = "dead letters",
 }: {
   answer: Extract<RegionAnswer<unknown>, { status: "unavailable" }>;
+  /** What is not shown. */
+  what?: string;
 }) {
   return (
     <Notice kind="unavailable" title={`Region ${answer.region.toUpperCase()} does not answer`}>
-      {answer.detail} Its dead letters are not shown, which does not mean that there are none. The other
-      region can be read as usual; this page asks again every 5 s.
+      {answer.detail} Its {what} are not shown, which does not mean that there are none. The other region can
+      be read as usual; this page asks again every 5 s.
     </Notice>
   );
 }

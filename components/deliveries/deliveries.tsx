@@ -13,6 +13,7 @@ import { ListPanel, type ListPanelProps } from "#components/ui/list-panel.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useNarrow } from "#components/ui/use-narrow.ts";
+import { usePaging } from "#components/ui/use-paging.ts";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { DeliveryPage, DeliveryRow } from "#db/console/list-deliveries.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
@@ -34,7 +35,13 @@ export function DeliveriesPage({ traceUrl }: { traceUrl: string | null }) {
   const page = query.data?.status === "ok" ? query.data : null;
   const { panel, selection, settled } = useRows(list, page?.data.rows ?? NO_ROWS, query.isPlaceholderData);
   const { rows, added, release, hold } = settled;
-  const next = page?.data.next ?? null;
+  const paging = usePaging({
+    list: "deliveries",
+    filters: list.filters,
+    next: page?.data.next ?? null,
+    busy: query.isPlaceholderData,
+    go: list.page,
+  });
   // Pages and new rows are the list panel's keys.
   useListKeys({ onEscape: selection.clear, rows: panel });
   return (
@@ -48,10 +55,9 @@ export function DeliveriesPage({ traceUrl }: { traceUrl: string | null }) {
           note={page ? <ListNote page={page.data} asOf={page.asOf} /> : undefined}
           added={query.isPlaceholderData ? 0 : added}
           onShowAdded={release}
-          onNext={next === null ? null : () => list.page(next)}
-          onFirst={list.filters.cursor ? () => list.page(null) : null}
+          {...paging}
         >
-          <SelectionBar selection={selection} rows={rows.map(keyOf)} />
+          <SelectionBar selection={selection} region={list.region} rows={rows} />
           {standIn(query.error, query.data, list, () => void query.refetch()) ?? (
             <Rows
               rows={page ? rows : null}

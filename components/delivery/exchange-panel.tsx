@@ -74,6 +74,7 @@ function RequestTab({ delivery, attempt }: TabProps) {
     attempt: attempt?.number ?? delivery.attempts + 1,
     startedMs: attempt === null ? null : Date.parse(attempt.startedAt),
     replayId: (attempt === null ? delivery.replay : attempt.replay)?.id ?? null,
+    replayHeader: null,
     plainSignatureHeader: delivery.signing.plainHeader,
   });
   const { erasedAt, contentType } = delivery.payload;

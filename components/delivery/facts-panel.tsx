@@ -60,7 +60,17 @@ export function FactsPanel({ delivery, stale, traceUrl }: FactsPanelProps) {
         <Fact label="Payload">{payloadText(delivery)}</Fact>
         {delivery.cycle > 1 ? <Fact label="Cycle">{delivery.cycle}</Fact> : null}
         {delivery.lostLeases > 0 ? <Fact label="Lost leases in a row">{delivery.lostLeases}</Fact> : null}
-        {delivery.replay === null ? null : <Fact label="Replay batch">{delivery.replay.name}</Fact>}
+        {delivery.replay === null ? null : (
+          <Fact label="Replay batch">
+            <Link
+              href={`/replays/${delivery.replay.id}?region=${region}`}
+              prefetch={false}
+              className="underline-offset-4 hover:underline"
+            >
+              {delivery.replay.name}
+            </Link>
+          </Fact>
+        )}
         {delivery.traceparent ? (
           <Fact label="Trace">
             <Trace traceparent={delivery.traceparent} traceUrl={traceUrl} />

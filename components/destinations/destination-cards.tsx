@@ -1,6 +1,6 @@
 "use client";
 /** The destinations on a narrow screen. */
-import { Card, CardField, CardSkeletons, Cards } from "#components/tenants/cards.tsx";
+import { Card, CardField, CardSkeletons, Cards } from "#components/ui/cards.tsx";
 import { relativeTo } from "#components/ui/relative.ts";
 import { resultText } from "#components/ui/words.ts";
 import type { DestinationHealth } from "#db/console/read-destination-health.ts";

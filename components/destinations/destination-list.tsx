@@ -10,6 +10,7 @@ import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useNarrow } from "#components/ui/use-narrow.ts";
+import { usePaging } from "#components/ui/use-paging.ts";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { DestinationPage } from "#db/console/list-destinations.ts";
 import type { DestinationHealth } from "#db/console/read-destination-health.ts";
@@ -42,7 +43,13 @@ export function DestinationTableList(props: DestinationTableListProps) {
     keyOf,
     query.isPlaceholderData ? "before" : JSON.stringify(filters),
   );
-  const next = page?.data.next ?? null;
+  const paging = usePaging({
+    list: "destinations",
+    filters,
+    next: page?.data.next ?? null,
+    busy: query.isPlaceholderData,
+    go: onPage,
+  });
   return (
     <div {...hold}>
       <ListPanel
@@ -51,8 +58,7 @@ export function DestinationTableList(props: DestinationTableListProps) {
         stale={stale}
         added={query.isPlaceholderData ? 0 : added}
         onShowAdded={release}
-        onNext={next === null ? null : () => onPage(next)}
-        onFirst={filters.cursor ? () => onPage(null) : null}
+        {...paging}
       >
         {standIn(query.error, answer, props, () => void query.refetch()) ?? (
           <Rows

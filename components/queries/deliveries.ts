@@ -21,6 +21,16 @@ export function exportPath({ cursor: _cursor, limit: _limit, ...filters }: Filte
   return `/api/v1/deliveries/export?${toQuery(filters)}`;
 }
 
+/** The path of the export of some deliveries alone. */
+export function namedExportPath(region: Region, ids: readonly string[]): string {
+  return `/api/v1/deliveries/export?region=${region}&ids=${ids.join(",")}`;
+}
+
+/** Where the command of one delivery is sent. */
+export function deliveryCommandPath(region: Region, id: string, verb: string): string {
+  return `/api/v1/deliveries/${encodeURIComponent(id)}/${verb}?region=${region}`;
+}
+
 /** One delivery by its public id. */
 export function useDelivery(id: string): UseQueryResult<DeliveryAnswer, Error> {
   return useLive<DeliveryAnswer>(`/api/v1/deliveries/${encodeURIComponent(id)}`);

@@ -16,6 +16,11 @@ const NOTHING: ActiveControls = {
   pausedDestinations: 0,
   disabledDestinations: 0,
   nextEnd: null,
+  replays: [],
+  replaysRunning: 0,
+  replaysPaused: 0,
+  replaysAutoPaused: 0,
+  breakGlass: [],
 };
 
 function at(minutes: number): string {

@@ -5,6 +5,7 @@ import {
   type LucideIcon,
   MailX,
   MapPin,
+  RotateCcw,
   ScrollText,
   Send,
   Settings,
@@ -17,13 +18,14 @@ export interface NavPage {
   icon: LucideIcon;
 }
 
-/** In the order of the rail. The page of replays is not among them until it exists. */
+/** In the order of the rail. */
 export const NAV_PAGES: readonly NavPage[] = [
   { href: "/", label: "Overview", icon: Gauge },
   { href: "/tenants", label: "Tenants", icon: Building2 },
   { href: "/destinations", label: "Destinations", icon: Webhook },
   { href: "/deliveries", label: "Deliveries", icon: Send },
   { href: "/dead-letters", label: "Dead letters", icon: MailX },
+  { href: "/replays", label: "Replays", icon: RotateCcw },
   { href: "/regions", label: "Regions", icon: MapPin },
   { href: "/audit", label: "Audit", icon: ScrollText },
   { href: "/settings", label: "Settings", icon: Settings },
@@ -32,7 +34,13 @@ export const NAV_PAGES: readonly NavPage[] = [
 /** Pages that can show several regions at once. */
 const MANY_REGIONS: ReadonlySet<string> = new Set(["/", "/tenants", "/regions"]);
 /** Lists of one region. */
-const ONE_REGION: ReadonlySet<string> = new Set(["/destinations", "/deliveries", "/dead-letters", "/audit"]);
+const ONE_REGION: ReadonlySet<string> = new Set([
+  "/destinations",
+  "/deliveries",
+  "/dead-letters",
+  "/replays",
+  "/audit",
+]);
 
 /** How many regions a page shows: pages about one thing have no filter. */
 export function regionsShown(pathname: string): "many" | "one" | "none" {

@@ -28,6 +28,7 @@ const PLACES: Readonly<Record<string, string>> = {
   e: "/destinations",
   d: "/deliveries",
   l: "/dead-letters",
+  r: "/replays",
   a: "/audit",
 };
 
@@ -88,6 +89,7 @@ export const SHORTCUT_GROUPS: readonly {
       { keys: ["g e"], does: "Destinations" },
       { keys: ["g d"], does: "Deliveries" },
       { keys: ["g l"], does: "Dead letters" },
+      { keys: ["g r"], does: "Replays" },
       { keys: ["g a"], does: "Audit" },
     ],
   },
@@ -99,7 +101,7 @@ export const SHORTCUT_GROUPS: readonly {
       { keys: ["Enter"], does: "Open the row" },
       { keys: ["x"], does: "Select the row" },
       { keys: ["Shift x"], does: "Select from the last one to this row" },
-      { keys: ["[", "]"], does: "First or next page" },
+      { keys: ["[", "]"], does: "Previous or next page" },
       { keys: ["R"], does: "Show new rows" },
     ],
   },

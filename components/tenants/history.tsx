@@ -12,6 +12,7 @@ import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText, type Tone } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
+import { usePaging } from "#components/ui/use-paging.ts";
 import type { AuditResult, AuditRow } from "#db/console/list-audit.ts";
 import type { Region } from "#domain/region.ts";
 import { changeWords } from "./change-words.ts";
@@ -44,9 +45,16 @@ export interface HistoryProps {
 export function History({ title, region, filters, empty = "Nothing was changed yet" }: HistoryProps) {
   const [cursor, setCursor] = useState<string | null>(null);
   const stale = useBehind();
-  const query = useAudit({ region, limit: ROWS, ...filters, cursor });
+  const asked = { region, limit: ROWS, ...filters, cursor };
+  const query = useAudit(asked);
   const page = query.data?.status === "ok" ? query.data : null;
-  const next = page?.data.next ?? null;
+  const paging = usePaging({
+    list: "history",
+    filters: asked,
+    next: page?.data.next ?? null,
+    busy: query.isPlaceholderData,
+    go: setCursor,
+  });
   return (
     <ListPanel
       title={title}
@@ -54,8 +62,7 @@ export function History({ title, region, filters, empty = "Nothing was changed y
       stale={stale}
       added={0}
       onShowAdded={() => {}}
-      onNext={next === null ? null : () => setCursor(next)}
-      onFirst={cursor === null ? null : () => setCursor(null)}
+      {...paging}
     >
       {query.data === undefined && query.error !== null ? (
         <ErrorNotice error={query.error} onRetry={() => void query.refetch()} compact />

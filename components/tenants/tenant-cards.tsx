@@ -1,7 +1,7 @@
 "use client";
 /** The tenants on a narrow screen. */
+import { Card, CardField, CardSkeletons, Cards } from "#components/ui/cards.tsx";
 import type { TenantList, TenantRow } from "#db/console/list-tenants.ts";
-import { Card, CardField, CardSkeletons, Cards } from "./cards.tsx";
 import { DeadCell, DueCell, FirstAttemptCell, HeldCell } from "./tenant-cells.tsx";
 import { TenantStateMark } from "./tenant-state.tsx";
 

@@ -3,6 +3,8 @@
 import { TenantControls } from "#components/controls/tenant-controls.tsx";
 import { DestinationList } from "#components/destinations/destination-list.tsx";
 import { useTenant } from "#components/queries/tenants.ts";
+import { DraftReplayLink } from "#components/replays/draft-link.tsx";
+import { newReplayPath } from "#components/replays/selection.ts";
 import { useBehind } from "#components/shell/freshness.ts";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
 import { TabPanel, Tabs } from "#components/ui/tabs.tsx";
@@ -39,7 +41,12 @@ export function TenantPage({ id }: { id: string }) {
         asOf={answer?.asOf ?? null}
         controls={
           tenant === null || tenant.deletedAt !== null ? null : (
-            <TenantControls region={view.region} tenantId={tenant.id} name={tenant.name} />
+            <div className="flex flex-wrap items-start gap-2">
+              <TenantControls region={view.region} tenantId={tenant.id} name={tenant.name} />
+              <DraftReplayLink
+                path={newReplayPath(view.region, { tenant: tenant.id, until: answer?.asOf ?? null })}
+              />
+            </div>
           )
         }
       />

@@ -11,6 +11,7 @@ import { Notice } from "#components/ui/notice.tsx";
 import { ageAt } from "#components/ui/relative.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useNarrow } from "#components/ui/use-narrow.ts";
+import { usePaging } from "#components/ui/use-paging.ts";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { TenantList, TenantRow } from "#db/console/list-tenants.ts";
 import { formatAge } from "#domain/queue-age.ts";
@@ -33,7 +34,13 @@ export function TenantsPage() {
     keyOf,
     query.isPlaceholderData ? "before" : JSON.stringify(view.filters),
   );
-  const next = list?.next ?? null;
+  const paging = usePaging({
+    list: "tenants",
+    filters: view.filters,
+    next: list?.next ?? null,
+    busy: query.isPlaceholderData,
+    go: view.page,
+  });
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <TenantFilterBar {...view} />
@@ -46,8 +53,7 @@ export function TenantsPage() {
           stale={stale}
           added={query.isPlaceholderData ? 0 : added}
           onShowAdded={release}
-          onNext={next === null ? null : () => view.page(next)}
-          onFirst={view.filters.cursor ? () => view.page(null) : null}
+          {...paging}
         >
           {standIn(query.error, list, view, () => void query.refetch()) ?? (
             <Rows rows={list ? rows : null} list={list} busy={query.isPlaceholderData} />

@@ -1,6 +1,6 @@
 "use client";
-/** The frame of a paged list: what waits, the table or what stands in its place, and the way to the next page. */
-import { ChevronRight, ChevronsLeft } from "lucide-react";
+/** The frame of a paged list: what waits, the table or what stands in its place, and the ways to other pages. */
+import { ChevronLeft, ChevronRight, ChevronsLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import { useListKeys } from "#components/shell/use-list-keys.ts";
 import { Button } from "./button.tsx";
@@ -16,6 +16,8 @@ export interface ListPanelProps {
   onShowAdded: () => void;
   /** Null when there is no next page. */
   onNext: (() => void) | null;
+  /** Null or absent when the page before is not known; the key for it then leads to the first page. See `usePaging`. */
+  onPrevious?: (() => void) | null;
   /** Null on the first page. */
   onFirst: (() => void) | null;
   children: ReactNode;
@@ -29,10 +31,11 @@ export function ListPanel({
   added,
   onShowAdded,
   onNext,
+  onPrevious = null,
   onFirst,
   children,
 }: ListPanelProps) {
-  useListKeys({ onNext, onPrevious: onFirst, onReload: added > 0 ? onShowAdded : null });
+  useListKeys({ onNext, onPrevious: onPrevious ?? onFirst, onReload: added > 0 ? onShowAdded : null });
   return (
     <Panel
       flush
@@ -43,11 +46,17 @@ export function ListPanel({
     >
       {children}
       {onNext !== null || onFirst !== null ? (
-        <nav aria-label="Pages" className="flex justify-end gap-2 border-line border-t px-4 py-2.5">
+        <nav aria-label="Pages" className="flex flex-wrap justify-end gap-2 border-line border-t px-4 py-2.5">
           {onFirst ? (
             <Button onClick={onFirst}>
               <ChevronsLeft aria-hidden="true" className="size-3.5" />
               First page
+            </Button>
+          ) : null}
+          {onPrevious ? (
+            <Button onClick={onPrevious}>
+              <ChevronLeft aria-hidden="true" className="size-3.5" />
+              Previous page
             </Button>
           ) : null}
           {onNext ? (

@@ -95,7 +95,10 @@ const WITH_STATE = `
   SELECT w.fingerprint, w.died_at, to_char(w.died_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position,
          w.id, w.tenant_id, w.destination_id, w.reason, w.reason_class, w.last_status, w.last_outcome,
          g.id AS group_id, g.state, g.state_by, g.state_at, g.assignee, g.note IS NOT NULL AS noted, g.version,
-         g.resolved_at, a.died_at AS first_after
+         g.resolved_at, a.died_at AS first_after,
+         EXISTS (SELECT 1 FROM sluice.replay_item i
+                  WHERE i.fingerprint = g.fingerprint AND i.state IN ('frozen', 'released') AND ($1::uuid[] IS NULL OR i.tenant_id = ANY ($1)))
+           AS replaying
     FROM walk w
     JOIN sluice.dead_letter_group g ON g.fingerprint = w.fingerprint
     LEFT JOIN LATERAL (
@@ -166,6 +169,7 @@ interface CauseRow {
   version: number;
   resolved_at: Date | null;
   first_after: Date | null;
+  replaying: boolean;
 }
 
 /** Texts of one width sort like their moments; the group's id makes the order total, also for a cursor. */
@@ -182,6 +186,7 @@ function toCause(row: CauseRow): Cause {
       stored: row.state,
       resolvedMs: row.resolved_at?.getTime() ?? null,
       firstAfterMs: row.first_after?.getTime() ?? null,
+      isReplaying: row.replaying,
     }),
     stateBy: row.state_by,
     stateAt: row.state_at,

@@ -44,6 +44,11 @@ describe("fault 83: what is held on purpose", () => {
       pausedDestinations: 0,
       disabledDestinations: 0,
       nextEnd: null,
+      replays: [],
+      replaysRunning: 0,
+      replaysPaused: 0,
+      replaysAutoPaused: 0,
+      breakGlass: [],
     });
   });
 

@@ -1,12 +1,13 @@
 /**
- * Everything that is held back on purpose in a region, with who or what did it, when, why and until when: for banners and
- * badges. A pause or a disabling that nobody is told of must not exist (fault 83). Bounded; the counts are exact. What lies
- * outside of the reader's scope is in no row, no count and no time.
+ * Everything that is held back on purpose in a region, with who or what did it, when, why and until when, and the replays that
+ * are out: for banners and badges. A pause or a disabling that nobody is told of must not exist (fault 83). Bounded; the
+ * counts are exact. What lies outside of the reader's scope is in no row, no count and no time.
  */
 import { toPublicId } from "#domain/ids.ts";
 import { type AccessScope, regionsOf, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
+import { type ActiveReplays, activeReplays } from "./replay/active-replays.ts";
 
 /** Most rows of each kind; the counts say if there are more. */
 export const MAX_ACTIVE_CONTROLS = 100;
@@ -27,7 +28,7 @@ export interface ActiveControl {
   readonly until: string | null;
 }
 
-export interface ActiveControls {
+export interface ActiveControls extends ActiveReplays {
   /** Null while claims are on. Who and why are told only to those who see the region as a whole. */
   readonly claimsStopped: {
     readonly by: string | null;
@@ -86,6 +87,7 @@ export async function listActiveControls(
       pausedDestinations: countOf("destination_paused"),
       disabledDestinations: countOf("destination_disabled"),
       nextEnd: ends[0] ?? null,
+      ...(await activeReplays(sql, region, tenantIds)),
     };
   });
 }

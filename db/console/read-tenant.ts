@@ -31,6 +31,8 @@ export interface TenantDetail extends TenantNumbers {
   openBreakers: number;
   claimOwner: string;
   weight: number;
+  /** Its replayed attempts carry the batch's id in the header `webhook-replay` too. */
+  replayHeader: boolean;
   createdAt: string;
   deletedAt: string | null;
   lastDeliveredAt: string | null;
@@ -65,7 +67,7 @@ export async function readTenant(
 
 /** $1 the time of the answer, $2 the id or null, $3 the slug, $4 the tenants of the scope. */
 const TENANT = `
-  SELECT t.id, t.slug, t.name, t.version, t.weight, t.claim_owner, t.created_at, t.deleted_at,
+  SELECT t.id, t.slug, t.name, t.version, t.weight, t.replay_header, t.claim_owner, t.created_at, t.deleted_at,
          t.paused_at, t.pause_until, t.pause_reason, t.paused_by,
          g.gates, g.gated_until, g.breakers, g.open_until, l.finished_at AS last_delivered_at
     FROM sluice.tenant t
@@ -89,6 +91,7 @@ interface DetailRow {
   name: string;
   version: number;
   weight: number;
+  replay_header: boolean;
   claim_owner: string;
   created_at: Date;
   deleted_at: Date | null;
@@ -127,6 +130,7 @@ async function find(
     openBreakers: row.breakers,
     claimOwner: row.claim_owner,
     weight: row.weight,
+    replayHeader: row.replay_header,
     createdAt: row.created_at.toISOString(),
     deletedAt: row.deleted_at?.toISOString() ?? null,
     lastDeliveredAt: row.last_delivered_at?.toISOString() ?? null,

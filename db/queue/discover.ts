@@ -90,7 +90,8 @@ export interface WalkPage {
   readonly next: WalkPosition | null;
 }
 
-// A loose index scan: one index descent for each lane, 10-15 us, whatever its depth.
+// A loose index scan: one index descent for each lane, 10-15 us, whatever its depth. Of the lanes that are not due only the last one is
+// answered, for the count and for where the next page begins: with a million planned deliveries they would be all that is read.
 const walkFrom = (lane: string, serviceClass: string, tenant: string, destination: string, limit: string) => `
   WITH RECURSIVE walk AS (
     (SELECT d.tenant_id, d.destination_id, d.due_at, 1 AS nth FROM sluice.delivery d
@@ -104,8 +105,9 @@ const walkFrom = (lane: string, serviceClass: string, tenant: string, destinatio
          AND (d.tenant_id, d.destination_id) > (w.tenant_id, w.destination_id)
        ORDER BY d.tenant_id, d.destination_id, d.due_at LIMIT 1) n
      WHERE w.nth < ${limit})
-  SELECT tenant_id, destination_id, (extract(epoch FROM due_at) * 1000)::float8 AS due_ms, due_at <= clock_timestamp() AS due
-    FROM walk ORDER BY nth`;
+  SELECT tenant_id, destination_id, (extract(epoch FROM due_at) * 1000)::float8 AS due_ms, due, nth
+    FROM (SELECT w.*, w.due_at <= clock_timestamp() AS due FROM walk w OFFSET 0) w
+   WHERE due OR nth = (SELECT max(m.nth) FROM walk m) ORDER BY nth`;
 
 const WALK = walkFrom("$1::sluice.lane", "$2::sluice.service_class", "$3", "$4", "$5");
 
@@ -149,14 +151,15 @@ export async function walkAllLanes(pool: Queryable, limit = MAX_WALK_LANES): Pro
   );
 }
 
-type WalkRow = Omit<HeadRow, "lane" | "service_class"> & { readonly due: boolean };
+type WalkRow = Omit<HeadRow, "lane" | "service_class"> & { readonly due: boolean; readonly nth: number };
 
 function toPage(rows: readonly WalkRow[], lane: Lane, serviceClass: ServiceClass, limit: number): WalkPage {
   const last = rows.at(-1);
-  const full = rows.length >= limit && last !== undefined;
+  const lanes = last?.nth ?? 0;
+  const full = lanes >= limit && last !== undefined;
   return {
     heads: rows.filter((row) => row.due).map((row) => toHead({ ...row, lane, service_class: serviceClass })),
-    lanes: rows.length,
+    lanes,
     next: full ? { tenantId: last.tenant_id, destinationId: last.destination_id } : null,
   };
 }

@@ -20,6 +20,8 @@ export interface ClaimedDelivery {
   readonly replayBatchId: string | null;
   /** Of a replay: attempts that its batch allows it in this cycle. */
   readonly replayAttempts?: number | null;
+  /** Of a replay: its tenant wants the batch's id under a second name too. */
+  readonly replayHeader?: boolean | null;
   readonly dueMs: number;
   readonly attempts: number;
   readonly failures: number;
@@ -42,6 +44,7 @@ const READ_ENVELOPES = `
          x.version AS "destinationVersion", d.payload_id AS "payloadId", d.event_type AS "eventType",
          d.idempotency_key AS "idempotencyKey", d.traceparent, d.service_class AS "serviceClass", d.lane,
          d.replay_batch_id AS "replayBatchId", (SELECT b.attempt_budget FROM sluice.replay_batch b WHERE b.id = d.replay_batch_id) AS "replayAttempts",
+         CASE WHEN d.replay_batch_id IS NOT NULL THEN (SELECT t.replay_header FROM sluice.tenant t WHERE t.id = d.tenant_id) END AS "replayHeader",
          extract(epoch FROM d.due_at)::float8 * 1000 AS "dueMs", d.attempts, d.failures,
          d.rejections, d.throttles, d.throttled_ms::float8 AS "throttledMs", d.lost_leases AS "lostLeases", d.cycle,
          coalesce(s.consecutive_gates, 0) AS "consecutiveGates", d.payload_bytes AS "payloadBytes"

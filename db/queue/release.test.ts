@@ -117,6 +117,7 @@ describe("readClaimed", () => {
       serviceClass: "urgent",
       lane: "retry",
       replayBatchId: null,
+      replayHeader: null,
       replayAttempts: null,
       dueMs: expect.closeTo(timeOf(row, "due_at"), -1),
       attempts: 1,

@@ -1,6 +1,7 @@
 /**
- * What a completed batch means for the causes that its entries had: a cause with no entry left that waits for a person is
- * resolved. When it comes back it is told as regressed, as after any other resolution. No entry is touched here.
+ * What the end of a batch means for the causes that its entries had: a cause of which it delivered something and that has no
+ * entry left that waits for a person is resolved, whether the batch was completed or stopped. When it comes back it is told
+ * as regressed, as after any other resolution. No entry is touched here.
  */
 import type { Queryable } from "./types.ts";
 

@@ -25,8 +25,12 @@ export interface ReplayBatchRow {
   readonly name: string;
   readonly state: ReplayState;
   readonly version: number;
+  readonly reason: string;
+  /** The batch that it follows. */
+  readonly parent_id: string | null;
   readonly plan: ReplayPlan;
   readonly requested_by: string;
+  readonly submitted_by: string | null;
   readonly approved_by: string | null;
   readonly break_glass_by: string | null;
   readonly editors: readonly string[];
@@ -56,7 +60,7 @@ export interface ReplayBatchRow {
 const ms = (column: string, name: string) => `(extract(epoch FROM b.${column}) * 1000)::float8 AS ${name}`;
 
 /** Columns of ReplayBatchRow, of the table `b`. */
-export const BATCH_COLUMNS = `b.id, b.name, b.state, b.version, b.plan, b.requested_by, b.approved_by, b.break_glass_by, b.editors, b.tenant_ids,
+export const BATCH_COLUMNS = `b.id, b.name, b.state, b.version, b.reason, b.parent_id, b.plan, b.requested_by, b.submitted_by, b.approved_by, b.break_glass_by, b.editors, b.tenant_ids,
   b.inspected, b.checklist, b.sample_seed, b.root_cause, b.fix_url, b.ticket, b.frozen_sha256, b.paused_from, b.pause_cause, b.auto_pauses,
   b.stop_cause, b.rate_cap::float8 AS rate_cap, b.turn_errors, ${ms("submitted_at", "submitted_ms")}, ${ms("approved_at", "approved_ms")},
   ${ms("started_at", "started_ms")}, ${ms("held_since", "held_ms")}, ${ms("ramp_since", "ramp_ms")}, ${ms("last_turn_at", "last_turn_ms")},

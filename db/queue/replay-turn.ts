@@ -130,6 +130,8 @@ async function settleStop(turn: Turn): Promise<TurnResult> {
   await closeFrozen(client, batch.id, null, batch.stop_cause ?? "stopped");
   const { released } = await readCounts(client, batch.id);
   if (released > 0) return { ...NOTHING, recalled, state: batch.state, nextMs: TURN_MS };
+  // Some of its causes may be over although the batch was stopped for another one.
+  await resolveGroups(client, batch.id, turn.context.actor);
   await step(turn, "stopped", "done", batch.stop_cause ?? "stopped", { sql: "ended_at = clock_timestamp()" });
   return { ...NOTHING, recalled, state: turn.batch.state, nextMs: null };
 }
@@ -224,7 +226,7 @@ async function pauseItself(
     );
   } else {
     const set = {
-      sql: "auto_pauses = $4, pause_cause = $5, paused_from = $6",
+      sql: "auto_pauses = $4, pause_cause = $5, paused_from = $6, paused_auto = true",
       values: [pauses, cause, batch.state],
     };
     await step(turn, "paused", "auto_pause", cause, set, facts);

@@ -12,7 +12,7 @@ import {
 } from "#tests/support/queue-rows/sql.ts";
 import { type FinishRow, finish } from "./finish.ts";
 import { returnExpiredLeases } from "./reconcile.ts";
-import { rollUpAttempts } from "./sample-queue-age.ts";
+import { rollUpAttempts, summarizeAttempts } from "./sample-queue-age.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -129,5 +129,57 @@ describe("SIG-2 the attempts of a minute", () => {
     await rollUpAttempts(database.pool);
     const total = (await rolled()).reduce((sum, row) => sum + Number(row.attempts), 0);
     expect(total).toBe(await countRows(database.pool, "attempt"));
+  });
+});
+
+/** Attempts of this moment that count as recorded an hour ago, as a busy day has them. */
+async function fillDay(count: number): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO sluice.attempt (id, region, delivery_id, tenant_id, destination_id, service_class, lane, cycle, kind, number, lease_token,
+                                 due_at, started_at, duration_ms, outcome, decision, recorded_at)
+     SELECT gen_random_uuid(), 'us', gen_random_uuid(), $1, $2, 'routine', 'first', 1, 'http', 1, gen_random_uuid(),
+            now(), now(), 5, 'delivered', 'delivered', now() - interval '1 hour' FROM generate_series(1, $3::integer)`,
+    [place.tenantId, place.destinationId, count],
+  );
+}
+
+/** Rows that a look for the last two minutes reads in vain. */
+async function readInVain(): Promise<number> {
+  const client = await database.pool.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("SET LOCAL enable_seqscan = off");
+    const { rows } = await client.query<{ "QUERY PLAN": unknown }>(
+      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON)
+       SELECT count(*) FROM sluice.attempt a WHERE a.recorded_at >= now() - interval '2 minutes'`,
+    );
+    const text = JSON.stringify(rows[0]?.["QUERY PLAN"]);
+    expect(text).toContain("recorded_at_idx");
+    return [...text.matchAll(/"Rows Removed by Index Recheck":(\d+)/g)].reduce(
+      (sum, [, removed]) => sum + Number(removed),
+      0,
+    );
+  } finally {
+    await client.query("ROLLBACK");
+    client.release();
+  }
+}
+
+describe("the indexes by time", () => {
+  it("are brought up to date without a vacuum, so that a look for new attempts does not read the day", async () => {
+    // Nobody else may do it in between.
+    await database.pool.query(
+      `DO $$ BEGIN EXECUTE format('ALTER TABLE sluice.%I SET (autovacuum_enabled = off)', 'attempt_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')); END $$`,
+    );
+    await fillDay(20_000);
+    await attempts(3, { started_ms: await databaseNowMs(database.pool) });
+    expect(await readInVain()).toBeGreaterThan(18_000);
+    expect(await summarizeAttempts(database.pool)).toBeGreaterThan(10);
+    expect(await readInVain()).toBeLessThan(2_000);
+    expect(await summarizeAttempts(database.pool)).toBe(0);
+    const before = await countRows(database.pool, "attempt");
+    await rollUpAttempts(database.pool);
+    const total = (await rolled()).reduce((sum, row) => sum + Number(row.attempts), 0);
+    expect(total).toBe(before);
   });
 });

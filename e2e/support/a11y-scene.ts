@@ -12,7 +12,7 @@ import { REGIONS, type Region } from "#domain/region.ts";
 import { readVersion } from "#tests/support/access-rows/sql.ts";
 import { contextOf } from "#tests/support/command-rows/sql.ts";
 import { endGates, readTrouble, makeLate as setLate } from "#tests/support/late-rows/sql.ts";
-import { BY, clientOf, createPerson, type Person, signInAs } from "./accounts.ts";
+import { BY, clientOf, createPerson, type Person, sessionOf } from "./accounts.ts";
 import { addCustomer, type Customer, enqueue } from "./enqueue.ts";
 import type { World } from "./world.ts";
 
@@ -49,7 +49,7 @@ export const destinationPath = ({ destinationId }: Customer, region: Region) =>
 /** Signs a page in as somebody else. */
 export async function becomes(page: Page, world: World, person: Person): Promise<void> {
   await page.context().clearCookies();
-  await page.context().addCookies((await signInAs(world.consoleUrl, person)).cookies);
+  await page.context().addCookies((await sessionOf(world, person)).cookies);
 }
 
 export async function setScene(world: World): Promise<Scene> {

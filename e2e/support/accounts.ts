@@ -81,9 +81,25 @@ export async function signInAs(
   return state;
 }
 
+type Cookies = ReturnType<typeof signInAs>;
+/** By the console's origin and the address of the person. */
+const sessions = new Map<string, Cookies>();
+
+/**
+ * The cookies of a person, signed in once in a test process: a password hash costs more than most tests ask for. Whoever
+ * signs out, or ends a session, must sign in by `signInAs` instead.
+ */
+export function sessionOf(world: World, person: Person): Cookies {
+  const key = `${world.consoleUrl} ${person.email}`;
+  const known = sessions.get(key) ?? signInAs(world.consoleUrl, person);
+  sessions.set(key, known);
+  known.catch(() => sessions.delete(key));
+  return known;
+}
+
 /** A client of the API as a person's browser would be one: with the origin of the console, and their cookies. */
 export async function clientOf(world: World, person: Person): Promise<APIRequestContext> {
-  return newClient(world.consoleUrl, await signInAs(world.consoleUrl, person));
+  return newClient(world.consoleUrl, await sessionOf(world, person));
 }
 
 /** A client without cookies; `headers` take the place of a browser's. */

@@ -33,6 +33,18 @@ describe("readVitestReport", () => {
     });
   });
 
+  it("names what failed with its reason, for a log that is cut at its start", () => {
+    const name = path.resolve("domain", "x.test.ts");
+    const test = { status: "failed", fullName: "caps hold", failureMessages: ["AssertionError: 4\n at x"] };
+    const results = [
+      { name, status: "failed", assertionResults: [test] },
+      { name, status: "failed", message: "SyntaxError: no\nat y", assertionResults: [] },
+    ];
+    const { failures } = readVitestReport(written({ ...base, numFailedTests: 1, testResults: results }), 1);
+    const file = path.join("domain", "x.test.ts");
+    expect(failures).toEqual([`${file}: caps hold: AssertionError: 4`, `${file}: SyntaxError: no`]);
+  });
+
   it("counts a file that could not be loaded", () => {
     expect(readVitestReport(written({ ...base, testResults: [passing, unloadable] }), 1).failed).toBe(1);
   });
@@ -56,5 +68,18 @@ describe("readPlaywrightReport", () => {
       failed: 3,
       skipped: 2,
     });
+  });
+
+  it("names the tests that failed in every suite of a file", () => {
+    const specs = [
+      { title: "signs in", ok: true },
+      { title: "signs out", ok: false },
+    ];
+    const suites = [{ file: "a.spec.ts", specs, suites: [{ file: "a.spec.ts", specs }] }];
+    const stats = { expected: 2, unexpected: 2, flaky: 0, skipped: 0 };
+    expect(readPlaywrightReport(written({ stats, errors: [], suites }), 1).failures).toEqual([
+      "a.spec.ts: signs out",
+      "a.spec.ts: signs out",
+    ]);
   });
 });

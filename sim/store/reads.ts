@@ -36,6 +36,8 @@ function claimedOf(tables: Tables, row: DeliveryRow, destinationVersion: number)
     lane: row.lane,
     replayBatchId: row.replayBatchId,
     replayAttempts: row.replayBatchId === null ? null : REPLAY_ATTEMPTS,
+    // No simulated tenant asks for the second name.
+    replayHeader: row.replayBatchId === null ? null : false,
     // extract(epoch ...)::float8 * 1000, which rounds twice.
     dueMs: (row.dueUs / 1_000_000) * 1000,
     attempts: row.attempts,

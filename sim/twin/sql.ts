@@ -39,7 +39,7 @@ const at = (parameter: string) => `(timestamptz 'epoch' + ${parameter}::bigint *
 
 export async function clearTables(pool: Pool): Promise<void> {
   await pool.query(`TRUNCATE sluice.tenant, sluice.destination, sluice.destination_state, sluice.destination_rate, sluice.delivery,
-    sluice.delivery_archive, sluice.dead_letter, sluice.dead_letter_group, sluice.payload, sluice.replay_batch, sluice.replay_item, sluice.replay_lane, sluice.replay_event,
+    sluice.delivery_archive, sluice.dead_letter, sluice.dead_letter_group, sluice.payload, sluice.replay_batch, sluice.replay_item, sluice.replay_lane, sluice.replay_event, sluice.replay_freeze, sluice.replay_notice,
     sluice.worker_process, graphile_worker._private_jobs`);
   await pool.query("DROP TRIGGER IF EXISTS attempt_append_only ON sluice.attempt");
   await pool.query("TRUNCATE sluice.attempt");
@@ -73,11 +73,19 @@ export async function insertDestination(pool: Pool, row: DestinationTableRow): P
 }
 
 export async function insertBatch(pool: Pool, id: string): Promise<void> {
-  await pool.query(
-    `INSERT INTO sluice.replay_batch (id, region, name, state, reason, frozen_sha256, requested_by, approved_by)
-     SELECT $1, region, 'b', 'running', 'r', decode(repeat('00', 32), 'hex'), 'a', 'b' FROM sluice.region_control`,
-    [id],
-  );
+  // As with its states below: it is there from the beginning, without the steps that lead to it.
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN; SET LOCAL session_replication_role = replica");
+    await client.query(
+      `INSERT INTO sluice.replay_batch (id, region, name, state, reason, frozen_sha256, requested_by, approved_by)
+       SELECT $1, region, 'b', 'running', 'r', decode(repeat('00', 32), 'hex'), 'a', 'b' FROM sluice.region_control`,
+      [id],
+    );
+    await client.query("COMMIT");
+  } finally {
+    client.release();
+  }
 }
 
 export async function insertDelivery(pool: Pool, row: DeliveryRow, body: Buffer): Promise<void> {

@@ -8,6 +8,7 @@ import * as enqueued from "./responses-enqueue.ts";
 import * as overview from "./responses-overview.ts";
 import * as regions from "./responses-regions.ts";
 import * as replays from "./responses-replays.ts";
+import * as replaysMore from "./responses-replays-more.ts";
 import * as settings from "./responses-settings.ts";
 import * as shared from "./responses-shared.ts";
 import * as tenants from "./responses-tenants.ts";
@@ -46,6 +47,9 @@ export const ANSWERS = {
   ReplayItemPageAnswer: regionAnswer(replays.replayItemPage),
   ReplayReportAnswer: regionAnswer(replays.replayReport),
   ReplayPreviewAnswer: regionAnswer(replays.replayPreview),
+  ReplaySummaryAnswer: replaysMore.replaySummaryAnswer,
+  ReplaySeriesAnswer: regionAnswer(replaysMore.replaySeries),
+  ReplayPolicyAnswer: regionAnswer(replaysMore.replayPolicyView),
 
   RegionsAnswer: regions.regions,
   PoliciesAnswer: regions.policiesAnswer,
@@ -80,6 +84,7 @@ const ROOMS = [
   tenants,
   deadLetters,
   replays,
+  replaysMore,
   regions,
   settings,
   enqueued,

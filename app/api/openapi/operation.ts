@@ -104,7 +104,7 @@ export function file(words: Words, query: z.ZodType): Operation {
 /** A command about a row that exists: the route of the table says what it needs, `schema` is the command's own. */
 export function commands(
   words: Words,
-  route: CommandRoute,
+  route: Pick<CommandRoute, "action" | "idField" | "versioned">,
   schema: z.ZodType,
   rest: {
     query: z.ZodType;

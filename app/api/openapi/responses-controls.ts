@@ -19,8 +19,7 @@ import type {
 import { STATES } from "#domain/delivery.ts";
 import { REGIONS } from "#domain/region.ts";
 import type { SafeLimit } from "#domain/safe-limit.ts";
-import { action } from "./responses-base.ts";
-import { permitWord } from "./responses-shared.ts";
+import { blockerName, decision, permits } from "./responses-shared.ts";
 
 export const deliveryRefusals: z.ZodType<DeliveryRefusals> = z.object({
   retryNow: z.string().nullable(),
@@ -43,30 +42,7 @@ export const deliveryControlView: z.ZodType<DeliveryControlView> = z.object({
   dueAt: z.string(),
   attempts: z.number(),
   inFlight: z.boolean(),
-  blockers: z
-    .array(
-      z.enum([
-        "no_worker",
-        "tenant_paused",
-        "destination_paused",
-        "destination_disabled",
-        "region_draining",
-        "other_owner",
-        "replay_not_running",
-        "gate",
-        "probe",
-        "breaker",
-        "tenant_cap",
-        "destination_cap",
-        "adaptive_limit",
-        "rate",
-        "resume_ramp",
-        "not_due",
-        "lease_expired",
-        "in_flight",
-      ]),
-    )
-    .describe("Why it waits, the strongest first."),
+  blockers: z.array(blockerName).describe("Why it waits, the strongest first."),
   payload: z.object({
     id: z.string().describe("`pay_...`"),
     erased: z.boolean(),
@@ -74,7 +50,7 @@ export const deliveryControlView: z.ZodType<DeliveryControlView> = z.object({
     sizeBytes: z.number().nullable(),
   }),
   refused: deliveryRefusals,
-  permit: z.partialRecord(action, permitWord),
+  permit: permits,
 });
 
 export const heldCount: z.ZodType<HeldCount> = z.object({
@@ -103,7 +79,7 @@ export const regionControlView: z.ZodType<RegionControlView> = z.object({
   region: z.enum(REGIONS),
   version: z.number(),
   claims: z.enum(["stopped", "on"]),
-  stopped: z.object({ at: z.string(), reason: z.string().nullable(), by: z.string().nullable() }).nullable(),
+  stopped: decision.nullable(),
   inFlight: z.number().describe("Of every tenant of the region: stopping claims stops them all."),
   expiredLeases: z
     .number()
@@ -127,7 +103,7 @@ export const regionControlView: z.ZodType<RegionControlView> = z.object({
   requestDeadlineMs: z.number(),
   defaults: z.object({ tenantConcurrency: z.number(), destinationConcurrency: z.number() }),
   policy: limitPolicy,
-  permit: z.partialRecord(action, permitWord),
+  permit: permits,
 });
 
 export const safeLimit: z.ZodType<SafeLimit> = z.object({
@@ -181,6 +157,25 @@ export const stepView: z.ZodType<StepView> = z.object({
   needsAcknowledge429: z.boolean().describe("True: a raise needs `acknowledge429: true`."),
 });
 
+/** Of a tenant and of a destination: both are steered in the same ways. */
+const steered = {
+  name: z.string(),
+  region: z.enum(REGIONS),
+  version: z.number().describe("Goes into If-Match."),
+  pause: pauseView,
+  inFlight: z.number().describe("Leased now. They end by themselves within `requestDeadlineMs`."),
+  held: heldCount,
+  due: boundedCount,
+  gated: boundedCount,
+  requestDeadlineMs: z.number(),
+  serviceTime: serviceTime.nullable(),
+  throttle: throttleShare,
+  drain: drainInputs,
+  step: stepView,
+  policy: limitPolicy,
+  permit: permits,
+};
+
 export const destinationControlView: z.ZodType<DestinationControlView> = z.object({
   id: z.string().describe("`dst_...`"),
   tenantId: z.string(),
@@ -217,7 +212,7 @@ export const destinationControlView: z.ZodType<DestinationControlView> = z.objec
     .object({ until: z.string().nullable(), why: z.string().nullable() })
     .nullable()
     .describe("Null: closed."),
-  disabled: z.object({ at: z.string(), reason: z.string().nullable(), by: z.string().nullable() }).nullable(),
+  disabled: decision.nullable(),
   secret: z.object({
     setAt: z.string(),
     previousUntil: z
@@ -229,21 +224,7 @@ export const destinationControlView: z.ZodType<DestinationControlView> = z.objec
     .string()
     .nullable()
     .describe("UTC; the next test event is refused before this. Null: one may be sent now."),
-  name: z.string(),
-  region: z.enum(REGIONS),
-  version: z.number().describe("Goes into If-Match."),
-  pause: pauseView,
-  inFlight: z.number().describe("Leased now. They end by themselves within `requestDeadlineMs`."),
-  held: heldCount,
-  due: boundedCount,
-  gated: boundedCount,
-  requestDeadlineMs: z.number(),
-  serviceTime: serviceTime.nullable(),
-  throttle: throttleShare,
-  drain: drainInputs,
-  step: stepView,
-  policy: limitPolicy,
-  permit: z.partialRecord(action, permitWord),
+  ...steered,
 });
 
 export const tenantControlView: z.ZodType<TenantControlView> = z.object({
@@ -256,21 +237,7 @@ export const tenantControlView: z.ZodType<TenantControlView> = z.object({
     inherited: z.number(),
   }),
   destinations: z.number().describe("Destinations of it that are not deleted."),
-  name: z.string(),
-  region: z.enum(REGIONS),
-  version: z.number().describe("Goes into If-Match."),
-  pause: pauseView,
-  inFlight: z.number().describe("Leased now. They end by themselves within `requestDeadlineMs`."),
-  held: heldCount,
-  due: boundedCount,
-  gated: boundedCount,
-  requestDeadlineMs: z.number(),
-  serviceTime: serviceTime.nullable(),
-  throttle: throttleShare,
-  drain: drainInputs,
-  step: stepView,
-  policy: limitPolicy,
-  permit: z.partialRecord(action, permitWord),
+  ...steered,
 });
 
 export const drainStatus: z.ZodType<DrainStatus> = z.object({

@@ -8,27 +8,16 @@ import type {
 import type { DeadLetterPage, DeadLetterRow } from "#db/console/list-dead-letters.ts";
 import type { DeadLetterGroupView, GroupEvent, TenantShare } from "#db/console/read-dead-letter-group.ts";
 import { SERVICE_CLASSES } from "#domain/delivery.ts";
-import { action } from "./responses-base.ts";
-import { destinationName, permitWord, tenantName } from "./responses-shared.ts";
+import { deadClass, deadReason, destinationName, permits, tenantName } from "./responses-shared.ts";
 
-export const deadLetterGroupRow: z.ZodType<DeadLetterGroupRow> = z.object({
+/** Of a cause, in the list and on its own. */
+const causeFields = {
   id: z.string().describe("`dlg_...`"),
   tag: z
     .string()
     .describe("Tells causes of one reason, code and destination apart: the end of the fingerprint."),
-  reason: z.enum([
-    "rejected",
-    "redirect",
-    "gone",
-    "attempts_exhausted",
-    "expired",
-    "bad_destination",
-    "blocked_address",
-    "payload_erased",
-    "worker_lost",
-    "config_error",
-  ]),
-  reasonClass: z.enum(["receiver", "exhausted", "poison", "system"]),
+  reason: deadReason,
+  reasonClass: deadClass,
   lastStatus: z.number().nullable(),
   lastOutcome: z.string().nullable(),
   lastSeenAt: z.string(),
@@ -55,10 +44,12 @@ export const deadLetterGroupRow: z.ZodType<DeadLetterGroupRow> = z.object({
     ),
   tenant: tenantName,
   destination: destinationName,
-});
+};
+
+export const deadLetterGroupRow: z.ZodType<DeadLetterGroupRow> = z.object(causeFields);
 
 export const classTotal: z.ZodType<ClassTotal> = z.object({
-  reasonClass: z.enum(["receiver", "exhausted", "poison", "system"]),
+  reasonClass: deadClass,
   causes: z.number().describe("Among the causes of the filter, its class apart."),
   entries: z.number().describe("Entries of tenant and destination of the filter."),
 });
@@ -92,19 +83,8 @@ export const deadLetterRow: z.ZodType<DeadLetterRow> = z.object({
   destination: destinationName,
   eventType: z.string(),
   serviceClass: z.enum(SERVICE_CLASSES),
-  reason: z.enum([
-    "rejected",
-    "redirect",
-    "gone",
-    "attempts_exhausted",
-    "expired",
-    "bad_destination",
-    "blocked_address",
-    "payload_erased",
-    "worker_lost",
-    "config_error",
-  ]),
-  reasonClass: z.enum(["receiver", "exhausted", "poison", "system"]),
+  reason: deadReason,
+  reasonClass: deadClass,
   lastStatus: z.number().nullable(),
   lastOutcome: z.string().nullable(),
   lastDetail: z.string().nullable(),
@@ -137,6 +117,7 @@ export const groupEvent: z.ZodType<GroupEvent> = z.object({
 });
 
 export const deadLetterGroupView: z.ZodType<DeadLetterGroupView> = z.object({
+  ...causeFields,
   note: z.string().nullable().describe("Null: none, or `noteHidden`."),
   noteHidden: z
     .boolean()
@@ -146,50 +127,7 @@ export const deadLetterGroupView: z.ZodType<DeadLetterGroupView> = z.object({
   shares: z.array(tenantShare),
   samples: z.array(deadLetterRow).describe("Newest first."),
   history: z.array(groupEvent),
-  permit: z.partialRecord(action, permitWord).describe("dead_letter_triage, will_not_replay."),
-  id: z.string().describe("`dlg_...`"),
-  tag: z
-    .string()
-    .describe("Tells causes of one reason, code and destination apart: the end of the fingerprint."),
-  reason: z.enum([
-    "rejected",
-    "redirect",
-    "gone",
-    "attempts_exhausted",
-    "expired",
-    "bad_destination",
-    "blocked_address",
-    "payload_erased",
-    "worker_lost",
-    "config_error",
-  ]),
-  reasonClass: z.enum(["receiver", "exhausted", "poison", "system"]),
-  lastStatus: z.number().nullable(),
-  lastOutcome: z.string().nullable(),
-  lastSeenAt: z.string(),
-  state: z.enum(["new", "acknowledged", "replaying", "resolved", "regressed"]),
-  stateBy: z.string().nullable().describe("Who gave it its state; null while nobody has."),
-  stateAt: z.string().nullable(),
-  assignee: z.string().nullable(),
-  noted: z.boolean(),
-  version: z.number(),
-  count: z.number().describe("Entries, up to the limit."),
-  more: z.boolean(),
-  willNotReplay: z
-    .number()
-    .describe("Of them, those of which a person has said that they will not be sent again."),
-  tenants: z.number(),
-  destinations: z.number(),
-  firstSeenAt: z.string(),
-  trend: z.array(z.number()).describe("Deaths by hour, the oldest hour first; the last one ends now."),
-  errorCode: z
-    .string()
-    .nullable()
-    .describe(
-      "Of the newest entry's last attempt: `ECONNREFUSED`; null when there was an answer or the attempt is past its retention.",
-    ),
-  tenant: tenantName,
-  destination: destinationName,
+  permit: permits.describe("dead_letter_triage, will_not_replay."),
 });
 
 export const deadLetterPage: z.ZodType<DeadLetterPage> = z.object({

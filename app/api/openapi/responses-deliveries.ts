@@ -10,29 +10,17 @@ import type { RevealedBody } from "#db/console/reveal-body.ts";
 import { SERVICE_CLASSES, STATES } from "#domain/delivery.ts";
 import { REGIONS } from "#domain/region.ts";
 import type { PreviewStep } from "#domain/retry-policy.ts";
-import { destinationName, tenantName } from "./responses-shared.ts";
+import {
+  blockerName,
+  deadReason,
+  destinationName,
+  lane,
+  replayName,
+  tenantName,
+} from "./responses-shared.ts";
 
 export const blocker: z.ZodType<Blocker> = z.object({
-  code: z.enum([
-    "no_worker",
-    "tenant_paused",
-    "destination_paused",
-    "destination_disabled",
-    "region_draining",
-    "other_owner",
-    "replay_not_running",
-    "gate",
-    "probe",
-    "breaker",
-    "tenant_cap",
-    "destination_cap",
-    "adaptive_limit",
-    "rate",
-    "resume_ramp",
-    "not_due",
-    "lease_expired",
-    "in_flight",
-  ]),
+  code: blockerName,
   until: z
     .string()
     .nullable()
@@ -49,7 +37,7 @@ export const deliveryRow: z.ZodType<DeliveryRow> = z.object({
   eventType: z.string(),
   serviceClass: z.enum(SERVICE_CLASSES),
   state: z.enum(STATES),
-  lane: z.enum(["first", "retry", "replay"]).nullable().describe("Only while it is live."),
+  lane: lane.nullable().describe("Only while it is live."),
   reason: z.string().nullable().describe("Of a dead or cancelled one."),
   attempts: z.number(),
   failures: z.number().describe("Attempts that count against the policy."),
@@ -98,20 +86,7 @@ export const previewStep: z.ZodType<PreviewStep> = z.object({
     .number()
     .nullable()
     .describe("Longest time for which it also shuts the destination's gate; null when it does not."),
-  reason: z
-    .enum([
-      "rejected",
-      "redirect",
-      "gone",
-      "attempts_exhausted",
-      "expired",
-      "bad_destination",
-      "blocked_address",
-      "payload_erased",
-      "worker_lost",
-      "config_error",
-    ])
-    .nullable(),
+  reason: deadReason.nullable(),
 });
 
 export const nextAttempts: z.ZodType<NextAttempts> = z.object({
@@ -138,7 +113,7 @@ export const deliveryDetail: z.ZodType<DeliveryDetail> = z.object({
   idempotencyKey: z.string(),
   traceparent: z.string().nullable(),
   state: z.enum(STATES),
-  lane: z.enum(["first", "retry", "replay"]).nullable(),
+  lane: lane.nullable(),
   reason: z.string().nullable(),
   lastDetail: z.string().nullable(),
   attempts: z.number(),
@@ -159,10 +134,7 @@ export const deliveryDetail: z.ZodType<DeliveryDetail> = z.object({
     contentType: z.string().nullable().describe("Null when the payload is stored no longer."),
     erasedAt: z.string().nullable(),
   }),
-  replay: z
-    .object({ id: z.string(), name: z.string() })
-    .nullable()
-    .describe("The replay batch that it belongs to, while it does."),
+  replay: replayName.nullable().describe("The replay batch that it belongs to, while it does."),
   blockers: z
     .array(blocker)
     .describe(
@@ -192,11 +164,8 @@ export const attemptEntry: z.ZodType<AttemptEntry> = z.object({
     .describe("`not_sent`: it ended without a request."),
   number: z.number(),
   cycle: z.number(),
-  lane: z.enum(["first", "retry", "replay"]),
-  replay: z
-    .object({ id: z.string(), name: z.string() })
-    .nullable()
-    .describe("Under which replay batch it ran."),
+  lane: lane,
+  replay: replayName.nullable().describe("Under which replay batch it ran."),
   worker: z.string().nullable().describe("Host and process number of the worker; null when unknown."),
   dueAt: z.string(),
   startedAt: z.string(),

@@ -15,7 +15,8 @@ import type { CountPoint, Ends, SamplePoint } from "#db/console/series-points.ts
 import type { Verdict, VerdictLevel } from "#db/console/verdict.ts";
 import { SERVICE_CLASSES } from "#domain/delivery.ts";
 import { regionAnswer } from "./responses-base.ts";
-import { countAndAge, objective } from "./responses-shared.ts";
+import { activeBreakGlass, activeReplay } from "./responses-replays-more.ts";
+import { countAndAge, heldWork, thresholds } from "./responses-shared.ts";
 
 export const verdictLevel: z.ZodType<VerdictLevel> = z.enum([
   "on_time",
@@ -66,11 +67,7 @@ export const matrixRow: z.ZodType<MatrixRow> = z.object({
     .describe("The class of the oldest one; null when none waits."),
   due: countAndAge,
   gated: z.number(),
-  held: z.object({
-    count: z.number(),
-    oldestMs: z.number().describe("Age of the oldest; 0 when there is none."),
-    why: z.string().nullable(),
-  }),
+  held: heldWork,
   ready: z.number(),
   delayed: z.number(),
   inFlight: z.number(),
@@ -164,8 +161,7 @@ export const regionOverview: z.ZodType<RegionOverview> = z.object({
 
 export const overview: z.ZodType<Overview> = z.object({
   regions: z.array(regionAnswer(regionOverview)),
-  objectives: z.object({ urgent: objective, routine: objective }),
-  dueLag: z.object({ warnMs: z.literal(15000), pageMs: z.literal(60000) }),
+  ...thresholds,
   triedShareTarget: z.number(),
   delayedLagTargetMs: z.number(),
   rateLimitedShare: z.object({ warn: z.literal(0.05), act: z.literal(0.1) }),
@@ -256,8 +252,7 @@ export const series: z.ZodType<Series> = z.object({
     .boolean()
     .describe('False when no sample was stored lately: the line ends and the page says "no data".'),
   lastSampleAt: z.string().nullable(),
-  objectives: z.object({ urgent: objective, routine: objective }),
-  dueLag: z.object({ warnMs: z.literal(15000), pageMs: z.literal(60000) }),
+  ...thresholds,
 });
 
 export const activeControl: z.ZodType<ActiveControl> = z.object({
@@ -282,6 +277,13 @@ export const activeControls: z.ZodType<ActiveControls> = z.object({
   pausedDestinations: z.number(),
   disabledDestinations: z.number(),
   nextEnd: z.string().nullable().describe("When the next pause ends."),
+  replays: z.array(activeReplay).describe("Batches that are out, the last started first; at most 100."),
+  replaysRunning: z.number().describe("All that are out and not paused."),
+  replaysPaused: z.number(),
+  replaysAutoPaused: z.number(),
+  breakGlass: z
+    .array(activeBreakGlass)
+    .describe("Batches that went without their second person in the last 24 hours."),
 });
 
 export const activeControlsAnswer: z.ZodType<ActiveControlsAnswer> = z.object({

@@ -3,16 +3,20 @@ import { z } from "zod";
 import type { ReplayPreview } from "#db/console/replay/preview.ts";
 import type {
   ReplayDetail,
+  ReplayDiff,
+  ReplayEstimate,
   ReplayEventView,
   ReplayItemPage,
   ReplayItemView,
   ReplayLaneView,
+  ReplayLink,
   ReplayPage,
   ReplayProbe,
   ReplayReport,
   ReplayRow,
 } from "#db/console/replay/replay-views.ts";
 import { EXCLUSIONS, REPLAY_ITEM_STATES, REPLAY_STATES, type ReplayCounts } from "#domain/replay.ts";
+import { REPLAY_VERBS } from "#domain/replay-actions.ts";
 import type { ReplayPlan, ReplayPolicy, ReplayThresholds } from "#domain/replay-plan.ts";
 import { type ConditionState, STOP_CONDITIONS } from "#domain/replay-stop.ts";
 
@@ -39,6 +43,29 @@ const row = {
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   cause: z.string().nullable().describe("Why it is paused, or why it ended."),
+  reviewer: z.string().nullable().describe("Who approved it or broke the glass."),
+  scope: z
+    .object({
+      tenants: z.number(),
+      destinations: z.number(),
+      tenant: z.object({ id: z.string(), slug: z.string(), name: z.string() }).nullable(),
+      destination: z.object({ id: z.string(), name: z.string() }).nullable(),
+    })
+    .describe("Whose it is. A name stands where there is only one."),
+  ratePerSecond: z
+    .number()
+    .nullable()
+    .describe("Of all lanes that go on, under the cap; null before the freeze."),
+  progress: z.string().describe("`312 of 500 delivered`"),
+  finishedShare: z.number().describe("Items that have ended, of all."),
+  successShare: z
+    .number()
+    .nullable()
+    .describe("Delivered of delivered and dead again; null while there is neither."),
+  pausedBy: z.enum(["auto", "person"]).nullable().describe("Null unless it is paused."),
+  updatedAt: z.string().describe("Its last step or turn."),
+  parentId: z.string().nullable().describe("The batch whose dead again entries it takes."),
+  mayReview: z.boolean().describe("It waits for a second person, and the caller may be it."),
 };
 
 export const replayRow: z.ZodType<ReplayRow> = z.object(row);
@@ -72,7 +99,27 @@ export const replayLaneView: z.ZodType<ReplayLaneView> = z.object({
   stoppedAt: z.string().nullable(),
   stopCondition: z.string().nullable(),
   stopText: z.string().nullable(),
+  items: z.number(),
+  hold: z.string().nullable().describe("What holds it at this moment; null: nothing."),
+  trouble: z.string().nullable().describe("What stops it now, or would at the start; null: nothing."),
+  effectiveRatePerSecond: z.number().describe("Under the cap and the ramp; 0 when it is not running."),
+  plannedRatePerSecond: z.number().describe("What the plan gives it; after the freeze what was frozen."),
+  normalPerSecond: z
+    .number()
+    .nullable()
+    .describe("Its successes of seven days; looked up before the start, of at most 100 destinations."),
+  limitPerSecond: z.number().nullable().describe("Its own limit; null when it has none."),
+  equalFailures: z
+    .object({ count: z.number(), limit: z.number(), text: z.string().nullable() })
+    .describe("Equal failures in a row at this moment; at `limit` the lane stops."),
+  canary: z.object({ items: z.number(), delivered: z.number(), open: z.number() }),
   probe: replayProbe,
+});
+
+export const replayLink: z.ZodType<ReplayLink> = z.object({
+  id: z.string().describe("`rpl_...`"),
+  name: z.string(),
+  state,
 });
 
 export const replayEventView: z.ZodType<ReplayEventView> = z.object({
@@ -98,6 +145,9 @@ export const replayItemView: z.ZodType<ReplayItemView> = z.object({
   diedAt: z.string().nullable(),
   releasedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
+  attempts: z.number().nullable().describe("Of the delivery in all its cycles; null when it is gone."),
+  lastStatus: z.number().nullable(),
+  lastOutcome: z.string().nullable(),
 });
 
 export const replayItemPage: z.ZodType<ReplayItemPage> = z.object({
@@ -155,8 +205,56 @@ export const replayCondition: z.ZodType<ConditionState> = z.object({
   text: z.string().describe("`429 share 14 % > 10 %`"),
 });
 
+const actionWord = z.object({
+  allowed: z.boolean(),
+  reason: z.string().nullable().describe("Stands whenever it is not allowed."),
+});
+
+export const replayDiff: z.ZodType<ReplayDiff> = z.object({
+  frozenAt: z.string(),
+  requestedBy: z.string().nullable().describe("Who asked for changes."),
+  requestedAt: z.string().nullable(),
+  comment: z.string().nullable(),
+  fields: z
+    .array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() }))
+    .describe("`rootCause`, `plan.stop.dueLagMs`, `lanes.dst_...`; at most 200."),
+  added: z.number(),
+  removed: z.number(),
+  addedIds: z.array(z.string()).describe("At most 20."),
+  removedIds: z.array(z.string()).describe("At most 20."),
+});
+
+export const replayEstimate: z.ZodType<ReplayEstimate> = z.object({
+  durationMs: z.number().describe("Canary, holds and ramp apart: the slowest lane decides."),
+  leftMs: z.number().describe("The same of what is not released yet."),
+  ratePerSecond: z.number(),
+  concurrency: z.number().describe("Most of it that is out at once."),
+  slots: z.number().nullable().describe("Of the region's live workers; null when there is none."),
+  slotShare: z.number().nullable(),
+  regionPerSecond: z.number().nullable().describe("What the region delivered in the last hour."),
+  regionShare: z.number().nullable(),
+});
+
 export const replayDetail: z.ZodType<ReplayDetail> = z.object({
   ...row,
+  actions: z
+    .record(z.enum([...REPLAY_VERBS, "follow-up", "raise-rate"]), actionWord)
+    .describe("What the caller may do now, and why not the rest. The commands ask again."),
+  mine: z.boolean().describe("The caller wrote it."),
+  edited: z.boolean().describe("The caller wrote or changed it, and cannot approve it."),
+  parent: z.object({ id: z.string(), name: z.string(), state, rootCause: z.string().nullable() }).nullable(),
+  followUps: z.array(replayLink).describe("At most 20."),
+  followUpItems: z.number().describe("Dead again and still dead letters: what a follow-up would take."),
+  diff: replayDiff.nullable().describe("Before the start, against the set that was sent back; else null."),
+  estimate: replayEstimate.nullable().describe("Null once it has ended."),
+  canarySize: z.number().nullable(),
+  rampShare: z.number().nullable().describe("Part of the rate that is used now; null unless it runs."),
+  rampNextAt: z.string().nullable(),
+  eventsMore: z.boolean(),
+  reviewSampleUnseen: z.number().describe("How many of `reviewSample` the author has never seen."),
+  submittedBy: z.string().nullable(),
+  breakGlassAt: z.string().nullable(),
+  turnAgeMs: z.number().nullable().describe("Since the runner's last turn; null before the first."),
   rootCause: z.string().nullable(),
   fixUrl: z.string().nullable(),
   checklist: z.unknown().describe("As it was annotated; null before."),
@@ -180,9 +278,8 @@ export const replayDetail: z.ZodType<ReplayDetail> = z.object({
   conditions: z.array(replayCondition).describe("With their present values: a red one cannot start."),
   lanes: z.array(replayLaneView),
   events: z.array(replayEventView).describe("Newest first, at most 200."),
-  sample: z.array(replayItemView).describe("What its author should look at."),
+  sample: z.array(replayItemView).describe("What its author should look at. Empty once it was started."),
   reviewSample: z.array(replayItemView).describe("The second person's own, of what the author did not see."),
-  progress: z.string().describe("`312 of 500 delivered`"),
   orderCanChange: z.literal(true).describe("A replayed delivery can arrive after newer ones."),
 });
 
@@ -220,6 +317,22 @@ export const replayReport: z.ZodType<ReplayReport> = z.object({
   endedAt: z.string().nullable(),
   cause: z.string().nullable(),
   left: z.number().describe("Still dead letters, untouched by this batch."),
+  reason: z.string(),
+  ticket: z.string().nullable(),
+  rootCause: z.string().nullable(),
+  fixUrl: z.string().nullable(),
+  parentId: z.string().nullable(),
+  followUps: z.array(replayLink).describe("At most 20."),
+  followUpItems: z.number(),
+  policyVersion: z.number().describe("When it was frozen; 0: the built-in one."),
+  timings: z.object({
+    createdAt: z.string(),
+    submittedAt: z.string().nullable(),
+    approvedAt: z.string().nullable(),
+    startedAt: z.string().nullable(),
+    canaryEndedAt: z.string().nullable(),
+    endedAt: z.string().nullable(),
+  }),
 });
 
 export const replayPreview: z.ZodType<ReplayPreview> = z.object({

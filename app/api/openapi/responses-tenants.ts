@@ -16,7 +16,7 @@ import type { TenantAnswer, TenantDetail, TenantState as TenantPageState } from 
 import { SERVICE_CLASSES, STATES } from "#domain/delivery.ts";
 import { REGIONS } from "#domain/region.ts";
 import { regionAnswer } from "./responses-base.ts";
-import { countAndAge, destinationName, objective, tenantName } from "./responses-shared.ts";
+import { countAndAge, destinationName, heldWork, lane, tenantName, thresholds } from "./responses-shared.ts";
 
 export const destinationState: z.ZodType<DestinationState> = z.enum([
   "active",
@@ -33,7 +33,8 @@ export const lastResult: z.ZodType<LastResult> = z.object({
   at: z.string().describe("UTC; of the minute where only that is known."),
 });
 
-export const destinationHealth: z.ZodType<DestinationHealth> = z.object({
+/** Of a destination, in the list and on its own. */
+const destinationFields = {
   id: z.string().describe("`dst_...`"),
   name: z.string(),
   tenant: tenantName,
@@ -79,12 +80,18 @@ export const destinationHealth: z.ZodType<DestinationHealth> = z.object({
     .nullable()
     .describe("Until when the previous secret signs too; null: it has ended."),
   deadLetters: countAndAge,
-});
+};
+
+export const destinationHealth: z.ZodType<DestinationHealth> = z.object(destinationFields);
 
 export const destinationPage: z.ZodType<DestinationPage> = z.object({
   rows: z.array(destinationHealth),
   next: z.string().nullable().describe("Cursor of the next page, null on the last one."),
 });
+
+const pauseOf = z
+  .object({ since: z.string(), until: z.string(), reason: z.string(), by: z.string().nullable() })
+  .nullable();
 
 export const gateEvidence: z.ZodType<GateEvidence> = z.object({
   until: z.string().describe("UTC; in the past once it has opened."),
@@ -119,22 +126,17 @@ export const testEventResult: z.ZodType<TestEventResult> = z.object({
 });
 
 export const destinationDetail: z.ZodType<DestinationDetail> = z.object({
+  ...destinationFields,
   region: z.enum(REGIONS),
   version: z.number(),
   createdAt: z.string(),
   deletedAt: z.string().nullable(),
-  paused: z
-    .object({ since: z.string(), until: z.string(), reason: z.string(), by: z.string().nullable() })
-    .nullable(),
+  paused: pauseOf,
   disabled: z.object({ at: z.string(), reason: z.string(), by: z.string().nullable() }).nullable(),
   firstAttemptMs: z.number(),
   due: countAndAge,
   gated: z.number(),
-  held: z.object({
-    count: z.number(),
-    oldestMs: z.number().describe("Age of the oldest; 0 when there is none."),
-    why: z.string().nullable(),
-  }),
+  held: heldWork,
   ready: z.number(),
   delayed: z.number(),
   gate: gateEvidence.nullable().describe("Null: there never was one."),
@@ -156,57 +158,11 @@ export const destinationDetail: z.ZodType<DestinationDetail> = z.object({
     .nullable()
     .describe("As stored; null: the class's policy alone."),
   testEvent: testEventResult.nullable(),
-  id: z.string().describe("`dst_...`"),
-  name: z.string(),
-  tenant: tenantName,
-  host: z.string().describe("Host and port."),
-  maskedUrl: z.string().describe("Scheme, host and a mark for each part of the path."),
-  state: destinationState,
-  stateUntil: z.string().nullable().describe("When the state ends by itself, UTC."),
-  stateReason: z.string().nullable(),
-  tenantPausedUntil: z.string().nullable().describe("The tenant's own pause holds it too."),
-  failing: z
-    .boolean()
-    .describe("Gives trouble, whatever its state: disabled, breaker open, or only failures lately."),
-  failuresSinceSuccess: z.number(),
-  success: z
-    .object({ requests: z.number(), delivered: z.number() })
-    .describe("Requests of the last 24 h that were answered or should have been."),
-  latencyP95Ms: z
-    .number()
-    .nullable()
-    .describe(
-      "95 % of the requests of the last hour were in minutes whose own p95 was at most this; null: there were none.",
-    ),
-  last: lastResult.nullable(),
-  retryAfter: z
-    .object({ raw: z.string(), seenAt: z.string().nullable() })
-    .nullable()
-    .describe("The newest that a gate was set by."),
-  inFlight: z.number(),
-  concurrency: z.object({
-    limit: z.number().nullable().describe("Its own; null inherits."),
-    desired: z.number().describe("Its own or the region's."),
-    adaptive: z
-      .number()
-      .nullable()
-      .describe("What the product found that the receiver takes; null: the cap alone limits."),
-    pinned: z.boolean(),
-  }),
-  ratePerSecond: z.number().nullable().describe("Null: no rate."),
-  rateBurst: z.number(),
-  secretSetAt: z.string(),
-  previousSecretUntil: z
-    .string()
-    .nullable()
-    .describe("Until when the previous secret signs too; null: it has ended."),
-  deadLetters: countAndAge,
 });
 
 export const destinationAnswer: z.ZodType<DestinationAnswer> = z.object({
   destination: destinationDetail,
-  objectives: z.object({ urgent: objective, routine: objective }),
-  dueLag: z.object({ warnMs: z.literal(15000), pageMs: z.literal(60000) }),
+  ...thresholds,
   countLimit: z.number().describe("`deadLetters.count` is exact up to here."),
 });
 
@@ -215,7 +171,7 @@ export const destinationAttempt: z.ZodType<DestinationAttempt> = z.object({
   deliveryId: z.string().describe("`dlv_...`"),
   kind: z.enum(["lease_expired", "http", "not_sent", "stale_result"]),
   number: z.number(),
-  lane: z.enum(["first", "retry", "replay"]),
+  lane: lane,
   startedAt: z.string(),
   durationMs: z.number(),
   outcome: z.string(),
@@ -240,14 +196,13 @@ export const tenantRegion: z.ZodType<TenantRegion> = z.object({
     .describe("The sample that the order is of, UTC; null: there is none, the order is by name."),
 });
 
-export const tenantRow: z.ZodType<TenantRow> = z.object({
+/** Of a tenant in one region, in the list and on its own. */
+const tenantFields = {
   id: z.string().describe("`ten_...`"),
   slug: z.string(),
   name: z.string(),
   region: z.enum(REGIONS),
-  state: z.enum(["active", "paused", "circuit_open", "limited"]),
   stateUntil: z.string().nullable().describe("When the state ends by itself, UTC."),
-  stateReason: z.string().nullable(),
   claimOwner: z.string().describe("Who may claim its work; `sluice` unless it was handed over."),
   firstAttemptMs: z.number().describe("Oldest first attempt, 0 when none waits."),
   firstAttemptClass: z
@@ -256,11 +211,7 @@ export const tenantRow: z.ZodType<TenantRow> = z.object({
     .describe("The class of the oldest one; null when none waits."),
   due: countAndAge,
   gated: z.number(),
-  held: z.object({
-    count: z.number(),
-    oldestMs: z.number().describe("Age of the oldest; 0 when there is none."),
-    why: z.string().nullable(),
-  }),
+  held: heldWork,
   ready: z.number(),
   delayed: z.number(),
   inFlight: z.number(),
@@ -274,6 +225,12 @@ export const tenantRow: z.ZodType<TenantRow> = z.object({
     effective: z.number().describe("What may be in flight at this moment."),
     why: z.enum(["draining", "paused", "other_owner", "resume_ramp"]).nullable(),
   }),
+};
+
+export const tenantRow: z.ZodType<TenantRow> = z.object({
+  ...tenantFields,
+  state: z.enum(["active", "paused", "circuit_open", "limited"]),
+  stateReason: z.string().nullable(),
 });
 
 export const tenantList: z.ZodType<TenantList> = z.object({
@@ -282,8 +239,7 @@ export const tenantList: z.ZodType<TenantList> = z.object({
     .array(tenantRow)
     .describe("Over all regions that answered, in their order. Ages are those of the row's own region."),
   next: z.string().nullable(),
-  objectives: z.object({ urgent: objective, routine: objective }),
-  dueLag: z.object({ warnMs: z.literal(15000), pageMs: z.literal(60000) }),
+  ...thresholds,
 });
 
 export const tenantPageState: z.ZodType<TenantPageState> = z.enum([
@@ -295,54 +251,24 @@ export const tenantPageState: z.ZodType<TenantPageState> = z.enum([
 ]);
 
 export const tenantDetail: z.ZodType<TenantDetail> = z.object({
-  id: z.string().describe("`ten_...`"),
-  slug: z.string(),
-  name: z.string(),
-  region: z.enum(REGIONS),
+  ...tenantFields,
   version: z.number(),
   state: tenantPageState,
-  stateUntil: z.string().nullable().describe("When the state ends by itself, UTC."),
-  pause: z
-    .object({ since: z.string(), until: z.string(), reason: z.string(), by: z.string().nullable() })
-    .nullable(),
+  pause: pauseOf,
   gates: z.number().describe("Destinations behind a shut gate or an open breaker at this moment."),
   openBreakers: z.number(),
-  claimOwner: z.string(),
   weight: z.number(),
+  replayHeader: z
+    .boolean()
+    .describe("Its replayed attempts carry the batch's id in the header `webhook-replay` too."),
   createdAt: z.string(),
   deletedAt: z.string().nullable(),
   lastDeliveredAt: z.string().nullable(),
-  firstAttemptMs: z.number().describe("Oldest first attempt, 0 when none waits."),
-  firstAttemptClass: z
-    .enum(SERVICE_CLASSES)
-    .nullable()
-    .describe("The class of the oldest one; null when none waits."),
-  due: countAndAge,
-  gated: z.number(),
-  held: z.object({
-    count: z.number(),
-    oldestMs: z.number().describe("Age of the oldest; 0 when there is none."),
-    why: z.string().nullable(),
-  }),
-  ready: z.number(),
-  delayed: z.number(),
-  inFlight: z.number(),
-  classes: z.array(z.enum(SERVICE_CLASSES)).describe("Classes with live work, urgent first."),
-  deadLetters: countAndAge,
-  destinations: z.number(),
-  destinationsFailing: z.number(),
-  concurrency: z.object({
-    limit: z.number().nullable().describe("Its own; null inherits."),
-    desired: z.number().describe("Its own or the region's."),
-    effective: z.number().describe("What may be in flight at this moment."),
-    why: z.enum(["draining", "paused", "other_owner", "resume_ramp"]).nullable(),
-  }),
 });
 
 export const tenantAnswer: z.ZodType<TenantAnswer> = z.object({
   tenant: tenantDetail,
-  objectives: z.object({ urgent: objective, routine: objective }),
-  dueLag: z.object({ warnMs: z.literal(15000), pageMs: z.literal(60000) }),
+  ...thresholds,
   countLimit: z.number().describe("`deadLetters.count` is exact up to here."),
 });
 

@@ -67,7 +67,7 @@ const TENANTS: readonly Operation[] = [
     answer: "CreatedTenant",
     codes: ["bad_limit"],
   }),
-  commands(words("tenants/{id}", "updateTenant", "What it is called"), UPDATE_TENANT, UpdateTenant, {
+  commands(words("tenants/{id}", "updateTenant", "What it is called, and which headers its replays carry"), UPDATE_TENANT, UpdateTenant, {
     query,
     method: "patch",
   }),

@@ -11,14 +11,24 @@ import {
   InspectReplay,
   PlanReplay,
   PreviewReplay,
+  RemoveReplayItems,
   ReplayCommand,
+  SetReplayPolicy,
   SetReplayRate,
 } from "#domain/commands-replay.ts";
 import type { ErrorCode } from "#domain/errors.ts";
 import { commandQuery } from "../command-schemas.ts";
 import { REPLAY_COMMANDS, type ReplayVerb } from "../replay-commands.ts";
-import { replayItemsQuery, replayQuery, replaysQuery } from "../replay-schemas.ts";
-import { changes, commands, creates, type Operation, read } from "./operation.ts";
+import { REPLAY_POLICY } from "../replay-policy.ts";
+import {
+  replayItemsExportQuery,
+  replayItemsQuery,
+  replayQuery,
+  replayReportExportQuery,
+  replaySummaryQuery,
+  replaysQuery,
+} from "../replay-schemas.ts";
+import { changes, commands, creates, file, type Operation, read } from "./operation.ts";
 
 const V1 = "/api/v1";
 const OF_LIST = ["not_found", "bad_id", "bad_cursor"] as const;
@@ -34,6 +44,26 @@ const READS: readonly Operation[] = [
     OF_LIST,
   ),
   read(
+    words(
+      "replays/summary",
+      "readReplaySummary",
+      "How many batches stand in each tab, and wait for the caller",
+    ),
+    replaySummaryQuery,
+    "ReplaySummaryAnswer",
+    ["not_found"],
+  ),
+  read(
+    words(
+      "replays/policy",
+      "readReplayPolicy",
+      "Limits and thresholds of replays in force, with their history",
+    ),
+    replayQuery,
+    "ReplayPolicyAnswer",
+    ["not_found"],
+  ),
+  read(
     words("replays/{id}", "readReplay", "One batch with its conditions, lanes, events and samples"),
     replayQuery,
     "ReplayAnswer",
@@ -45,12 +75,29 @@ const READS: readonly Operation[] = [
     "ReplayItemPageAnswer",
     OF_LIST,
   ),
+  file(
+    words("replays/{id}/items/export", "exportReplayItems", "The entries of a batch as a file"),
+    replayItemsExportQuery,
+  ),
+  read(
+    words("replays/{id}/series", "readReplaySeries", "The curves of a batch beside the region's ages"),
+    replayQuery,
+    "ReplaySeriesAnswer",
+    OF_ROW,
+  ),
   read(
     words("replays/{id}/report", "readReplayReport", "What came of a batch"),
     replayQuery,
     "ReplayReportAnswer",
     OF_ROW,
   ),
+  {
+    ...file(
+      words("replays/{id}/report/export", "exportReplayReport", "What came of a batch as a file"),
+      replayReportExportQuery,
+    ),
+    note: "`format=json` is one JSON object, as the report itself.",
+  },
 ];
 
 /** A verb of a batch; its operation is named as its path: `replayRequestChanges`. */
@@ -70,7 +117,11 @@ const CHANGES: readonly Operation[] = [
     words("replays", "draftReplay", "A new batch of the dead letters that a selection names now"),
     { action: "replay_draft" },
     DraftReplay,
-    { query: replayQuery, answer: "CreatedReplay", codes: ["bad_selection", "bad_limit"] },
+    {
+      query: replayQuery,
+      answer: "CreatedReplay",
+      codes: ["bad_selection", "bad_limit", "replay_same_cause"],
+    },
   ),
   changes(
     words("replays/preview", "previewReplay", "What a selection means now; writes nothing"),
@@ -80,13 +131,27 @@ const CHANGES: readonly Operation[] = [
       query: replayQuery,
       body: PreviewReplay,
       answer: "ReplayPreviewAnswer",
-      codes: [...OF_ROW, "bad_selection", "bad_limit"],
+      codes: [...OF_ROW, "bad_selection", "bad_limit", "state_conflict"],
     },
   ),
+  {
+    ...commands(
+      words("replays/policy", "setReplayPolicy", "The next version of the limits and thresholds of replays"),
+      REPLAY_POLICY,
+      SetReplayPolicy,
+      { query: replayQuery, codes: ["bad_policy"] },
+    ),
+    note: 'Version `"0"` is the built-in policy. What is left out stays as it is in force.',
+  },
   verb("inspect", "Says which sampled entries were opened", InspectReplay),
   verb("annotate", "Name, root cause, fix, checklist", AnnotateReplay),
   verb("plan", "Rate, window, stop conditions", PlanReplay, ["bad_plan"]),
-  verb("submit", "Freezes it for review", ReplayCommand, ["replay_not_ready", "replay_overlap"]),
+  verb("remove", "Takes entries out of a draft", RemoveReplayItems, ["bad_selection"]),
+  verb("submit", "Freezes it for review", ReplayCommand, [
+    "replay_not_ready",
+    "replay_overlap",
+    "replay_same_cause",
+  ]),
   verb("request-changes", "Back to a draft, without its freeze"),
   verb("cancel", "Ends it before it starts"),
   verb("approve", "The second person agrees to the frozen set", ApproveReplay),

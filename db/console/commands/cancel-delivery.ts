@@ -4,12 +4,13 @@
  */
 import { readCommand } from "#domain/commands.ts";
 import { DeliveryCommand } from "#domain/commands-delivery.ts";
+import type { CancelReason } from "#domain/delivery.ts";
 import { deliveryFacts, lockWaiting } from "./live-delivery.ts";
 import { stateConflict } from "./locked-row.ts";
 import { type CommandAnswer, type CommandContext, runCommand } from "./run-command.ts";
 
-/** The archive's word for it; who and why stand in the audit. */
-export const CANCELLED_BY_STAFF = "cancelled_by_staff";
+/** The archive's word for it, by which lists find it; who and why stand in the audit. */
+export const CANCELLED_BY_STAFF: CancelReason = "staff_cancel";
 
 const CANCEL = `
   WITH gone AS (DELETE FROM sluice.delivery d WHERE d.id = $1 AND d.state IN ('ready', 'delayed') RETURNING d.*)

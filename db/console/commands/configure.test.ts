@@ -89,6 +89,22 @@ describe("tenants", () => {
     const { id } = await createTenant(context(), { slug: "renamed", name: "Before", reason: REASON });
     const done = await updateTenant(context(), { tenantId: id, version: 1, name: "After", reason: REASON });
     expect(done).toMatchObject({ version: 2, before: { name: "Before" }, after: { name: "After" } });
+    const header = await updateTenant(context(), {
+      tenantId: id,
+      version: 2,
+      replayHeader: true,
+      reason: REASON,
+    });
+    expect(header).toMatchObject({
+      version: 3,
+      before: { replayHeader: false },
+      after: { replayHeader: true },
+    });
+    await expect(updateTenant(context(), { tenantId: id, version: 3, reason: REASON })).rejects.toMatchObject(
+      {
+        code: "invalid_body",
+      },
+    );
     const stale = updateTenant(context(), { tenantId: id, version: 1, name: "Late", reason: REASON });
     expect(await refusal(stale)).toMatch(/^version_conflict/);
     expect(await rowOf("tenant", id)).toMatchObject({ name: "After", slug: "renamed" });

@@ -4,7 +4,14 @@
  */
 import type { PoolClient } from "pg";
 import { readCommand } from "#domain/commands.ts";
-import { AnnotateReplay, DraftReplay, InspectReplay, PlanReplay } from "#domain/commands-replay.ts";
+import {
+  AnnotateReplay,
+  DraftReplay,
+  InspectReplay,
+  PlanReplay,
+  RemoveReplayItems,
+  type ReplaySelection,
+} from "#domain/commands-replay.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { type AccessScope, covers } from "#domain/permissions.ts";
@@ -19,13 +26,15 @@ import {
   Refusal,
   runCommand,
 } from "../commands/run-command.ts";
+import { readParent, requireNewCause } from "./follow-up.ts";
 import { batchFacts, lockReplay, tenantOf } from "./locked-batch.ts";
 import { exclusionsOf, type SelectedEntry, selectEntries } from "./select-entries.ts";
 
 /**
  * Drafts a batch of what can be replayed of the selection. `after.batchId` is the new batch.
  * @param scope where the caller may draft: a batch of a tenant outside it is refused as if its entries were not there
- * @throws SluiceError `bad_selection` when nothing is left of it, `not_found`, and those of readCommand and runCommand
+ * @throws SluiceError `bad_selection` when nothing is left of it, `not_found`, of a follow-up `replay_same_cause` and
+ *   `state_conflict`, and those of readCommand and runCommand
  */
 export async function draftReplay(
   context: CommandContext,
@@ -33,29 +42,23 @@ export async function draftReplay(
   input: DraftReplay,
 ): Promise<CommandAnswer> {
   const command = readCommand(DraftReplay, input);
-  const { name, reason, ticket, selection, limit } = command;
+  const { name, reason, ticket, selection, rootCause } = command;
   const id = context.newId();
   const targetId = toPublicId("rpl", id);
   return runCommand(
     context,
     { action: "replay.draft", targetKind: "replay_batch", targetId, reason, ticket },
     async (client) => {
-      const selected = await selectEntries(client, selection, limit);
-      const inScope = selected.entries.filter(({ tenant_id }) =>
-        covers(scope, { region: context.region, tenantId: tenant_id }),
-      );
-      const kept = inScope.filter(({ exclusion }) => exclusion === null);
-      const excluded = exclusionsOf({ ...selected, entries: inScope });
-      if (kept.length === 0) {
-        const detail = "nothing that can be replayed is left of the selection";
-        throw new Refusal("conflict", new SluiceError("bad_selection", detail, { excluded }));
-      }
+      const parent = await readParent(client, selection, scope, context.region);
+      if (parent !== null) requireNewCause(parent, rootCause);
+      const { kept, excluded, matching } = await choose(client, context, scope, command);
       const tenantIds = [...new Set(kept.map(({ tenant_id }) => tenant_id))];
       requireOneTenant(tenantIds, scope, context);
       const { policy } = await readPolicy(client);
       await client.query(
-        `INSERT INTO sluice.replay_batch (id, region, name, reason, ticket, requested_by, editors, tenant_ids, selection, excluded, sample_seed, plan)
-       SELECT $1, rc.region, $2, $3, $4, $5, ARRAY[$5], $6, $7, $8, $9, $10 FROM sluice.region_control rc`,
+        `INSERT INTO sluice.replay_batch (id, region, name, reason, ticket, requested_by, editors, tenant_ids, selection, excluded, sample_seed, plan,
+                                          root_cause, parent_id)
+       SELECT $1, rc.region, $2, $3, $4, $5, ARRAY[$5], $6, $7, $8, $9, $10, $11, $12 FROM sluice.region_control rc`,
         [
           id,
           name,
@@ -63,19 +66,21 @@ export async function draftReplay(
           ticket ?? null,
           context.actor,
           tenantIds,
-          JSON.stringify({ ...selection, limit }),
+          JSON.stringify({ ...selection, limit: command.limit }),
           JSON.stringify(excluded),
           id,
           JSON.stringify(resolvePlan({}, policy, false)),
+          rootCause ?? null,
+          parent?.id ?? null,
         ],
       );
       await insertItems(client, id, kept);
-      const matching = Math.min(selected.matching, Number.MAX_SAFE_INTEGER);
       const after: Facts = {
         batchId: targetId,
         state: "draft",
         items: kept.length,
         matching,
+        ...(parent === null ? {} : { parentId: toPublicId("rpl", parent.id) }),
         ...prefixed(excluded),
       };
       await addEvent(client, {
@@ -95,6 +100,30 @@ export async function draftReplay(
       };
     },
   );
+}
+
+interface Chosen {
+  readonly kept: readonly SelectedEntry[];
+  readonly excluded: Readonly<Record<string, number>>;
+  readonly matching: number;
+}
+
+/** What of the selection can be replayed and lies in the scope. @throws Refusal `bad_selection` when nothing does */
+async function choose(
+  client: PoolClient,
+  { region }: CommandContext,
+  scope: AccessScope,
+  { selection, limit }: { selection: ReplaySelection; limit: number },
+): Promise<Chosen> {
+  const selected = await selectEntries(client, selection, limit);
+  const inScope = selected.entries.filter(({ tenant_id }) => covers(scope, { region, tenantId: tenant_id }));
+  const kept = inScope.filter(({ exclusion }) => exclusion === null);
+  const excluded = exclusionsOf({ ...selected, entries: inScope });
+  if (kept.length === 0) {
+    const detail = "nothing that can be replayed is left of the selection";
+    throw new Refusal("conflict", new SluiceError("bad_selection", detail, { excluded }));
+  }
+  return { kept, excluded, matching: Math.min(selected.matching, Number.MAX_SAFE_INTEGER) };
 }
 
 /** Somebody of some tenants only could draft a batch of several, and then do nothing with it. */
@@ -118,8 +147,8 @@ async function insertItems(
   kept: readonly SelectedEntry[],
 ): Promise<void> {
   await client.query(
-    `INSERT INTO sluice.replay_item (batch_id, delivery_id, region, state, dead_letter_version, dead_letter_cycle, tenant_id, destination_id, reason, died_at)
-     SELECT $1, d.id, rc.region, 'selected', d.version, d.cycle, d.tenant_id, d.destination_id, d.reason, d.died_at
+    `INSERT INTO sluice.replay_item (batch_id, delivery_id, region, state, dead_letter_version, dead_letter_cycle, tenant_id, destination_id, reason, died_at, fingerprint)
+     SELECT $1, d.id, rc.region, 'selected', d.version, d.cycle, d.tenant_id, d.destination_id, d.reason, d.died_at, d.fingerprint
        FROM sluice.dead_letter d CROSS JOIN sluice.region_control rc WHERE d.id = ANY ($2::uuid[])`,
     [batchId, kept.map(({ id }) => id)],
   );
@@ -183,6 +212,39 @@ export async function inspectReplay(context: CommandContext, input: InspectRepla
       throw new SluiceError("invalid_body", "deliveryIds: some are not in the batch");
     const inspected = [...new Set([...batch.inspected, ...ids])];
     return { sql: "inspected = $4", values: [inspected], after: { inspected: inspected.length } };
+  });
+}
+
+/**
+ * Takes entries out of a draft, for example those that another open batch has. Ids that are not in the batch are refused.
+ * @throws SluiceError `bad_selection` when nothing would be left: that draft is cancelled instead
+ */
+export async function removeReplayItems(
+  context: CommandContext,
+  input: RemoveReplayItems,
+): Promise<CommandAnswer> {
+  const command = readCommand(RemoveReplayItems, input);
+  const ids = [...new Set(command.deliveryIds.map((id) => fromPublicId("dlv", id)))];
+  return edit(context, "remove", command, async (client, batch) => {
+    const removed = await client.query(
+      "DELETE FROM sluice.replay_item WHERE batch_id = $1 AND delivery_id = ANY ($2::uuid[]) AND state = 'selected'",
+      [batch.id, ids],
+    );
+    if (removed.rowCount !== ids.length)
+      throw new SluiceError("invalid_body", "deliveryIds: some are not in the batch");
+    const { rows } = await client.query<{ n: number; tenants: string[] | null }>(
+      "SELECT count(*)::integer AS n, array_agg(DISTINCT tenant_id) AS tenants FROM sluice.replay_item WHERE batch_id = $1",
+      [batch.id],
+    );
+    const left = rows[0]?.n ?? 0;
+    if (left === 0) throw new SluiceError("bad_selection", "nothing would be left: cancel the draft instead");
+    const inspected = batch.inspected.filter((id) => !ids.includes(id));
+    return {
+      // Who may read all that is left may read the batch.
+      sql: "inspected = $4, tenant_ids = $5",
+      values: [inspected, rows[0]?.tenants ?? batch.tenant_ids],
+      after: { removed: ids.length, items: left, inspected: inspected.length },
+    };
   });
 }
 

@@ -14,6 +14,8 @@ import { drawSample, MIN_INSPECTED, releaseOrder } from "#domain/replay-sample.t
 import { addEvent, type ReplayBatchRow, readPolicy, stepBatch } from "../../queue/replay-rows.ts";
 import { stateConflict } from "../commands/locked-row.ts";
 import { type CommandAnswer, type CommandContext, Refusal, runCommand } from "../commands/run-command.ts";
+import { parentOf, requireNewCause } from "./follow-up.ts";
+import { recordFreeze } from "./freeze-record.ts";
 import { batchFacts, lockReplay, tenantOf } from "./locked-batch.ts";
 
 const UNIQUE_VIOLATION = "23505";
@@ -31,7 +33,7 @@ interface ItemRow {
 
 /**
  * Freezes the draft for review.
- * @throws SluiceError `replay_not_ready`, `replay_overlap` (`ids`), `state_conflict`, and those of readCommand and runCommand
+ * @throws SluiceError `replay_not_ready`, `replay_overlap` (`ids`), `replay_same_cause` of a follow-up, `state_conflict`, and those of readCommand and runCommand
  */
 export async function submitReplay(context: CommandContext, input: ReplayCommand): Promise<CommandAnswer> {
   const command = readCommand(ReplayCommand, input);
@@ -46,6 +48,8 @@ export async function submitReplay(context: CommandContext, input: ReplayCommand
       const dropped = await dropChanged(client, batch.id);
       const items = await readItems(client, batch.id);
       requireInspection(batch, items, context.role === "admin");
+      const parent = await parentOf(client, batch.parent_id);
+      if (parent !== null) requireNewCause(parent, batch.root_cause);
       const lanes = await writeLanes(client, batch, context);
       const frozen = await freezeItems(client, batch.id, items);
       const sha256 = freezeHash({
@@ -57,8 +61,14 @@ export async function submitReplay(context: CommandContext, input: ReplayCommand
       });
       const policy = await readPolicy(client);
       const next = await stepBatch(client, batch, "in_review", {
-        sql: "frozen_sha256 = $4, submitted_at = clock_timestamp(), canary_size = $5, policy_version = $6",
-        values: [Buffer.from(sha256), canarySize(items.length), policy.version],
+        sql: "frozen_sha256 = $4, submitted_at = clock_timestamp(), canary_size = $5, policy_version = $6, submitted_by = $7",
+        values: [Buffer.from(sha256), canarySize(items.length), policy.version, context.actor],
+      });
+      await recordFreeze(client, batch, {
+        actor: context.actor,
+        sha256: Buffer.from(sha256),
+        lanes,
+        ids: frozen.map(({ id }) => id),
       });
       const after = {
         state: "in_review",

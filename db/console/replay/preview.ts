@@ -6,6 +6,7 @@ import { type AccessScope, covers, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import type { Exclusion } from "#domain/replay.ts";
 import { type RegionAnswer, readRegion } from "../read-region.ts";
+import { readParent } from "./follow-up.ts";
 import { asQueryable } from "./read-replay.ts";
 import { exclusionsOf, SELECTION_COUNT_LIMIT, type SelectedEntry, selectEntries } from "./select-entries.ts";
 
@@ -35,6 +36,7 @@ export async function previewReplay(
   const { selection, limit } = readCommand(PreviewReplay, input);
   const whole = tenantsIn(scope, region) === null;
   return readRegion(region, async (sql) => {
+    await readParent(asQueryable(sql), selection, scope, region);
     const selected = await selectEntries(asQueryable(sql), selection, limit);
     const inScope = selected.entries.filter(({ tenant_id }) =>
       covers(scope, { region, tenantId: tenant_id }),

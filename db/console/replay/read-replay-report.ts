@@ -7,11 +7,27 @@ import { type AccessScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import type { ReplayCounts } from "#domain/replay.ts";
 import { type Reader, type RegionAnswer, readRegion } from "../read-region.ts";
-import { type BatchRow, ROW_COLUMNS, scopeTerm, toReplayRow, wholeCounts } from "./list-replays.ts";
 import { eventsOf } from "./read-replay.ts";
+import { familyOf } from "./replay-links.ts";
+import {
+  type BatchRow,
+  NOBODY,
+  ROW_COLUMNS,
+  ROW_JOINS,
+  scopeTerm,
+  toReplayRow,
+  wholeCounts,
+} from "./replay-row.ts";
 import type { ReplayReport } from "./replay-views.ts";
 
-type ReportRow = BatchRow & { editors: string[]; frozen_sha256: Buffer | null };
+type ReportRow = BatchRow & {
+  frozen_sha256: Buffer | null;
+  root_cause: string | null;
+  fix_url: string | null;
+  policy_version: number;
+  submitted_at: Date | null;
+  approved_at: Date | null;
+};
 
 const STOPS =
   "(e.kind IN ('auto_pause', 'pause', 'stop', 'resume', 'lane_stopped', 'lane_held', 'gave_up', 'expire') OR e.to_state IN ('stopping', 'stopped', 'failed'))";
@@ -28,11 +44,13 @@ export async function readReplayReport(
     const values: unknown[] = [id];
     const term = scopeTerm(tenants, (value) => `$${values.push(value)}`);
     const [found] = await sql<ReportRow>(
-      `SELECT ${ROW_COLUMNS}, b.editors, b.frozen_sha256 FROM sluice.replay_batch b WHERE b.id = $1 AND ${term}`,
+      `SELECT ${ROW_COLUMNS}, b.frozen_sha256, b.root_cause, b.fix_url, b.policy_version, b.submitted_at, b.approved_at
+         FROM (SELECT b.* FROM sluice.replay_batch b WHERE b.id = $1 AND ${term}) b ${ROW_JOINS}`,
       values,
     );
     if (found === undefined) return null;
-    const row = toReplayRow(found);
+    const row = toReplayRow(found, region, NOBODY);
+    const { parent: _parent, ...family } = await familyOf(sql, found, tenants);
     const { requests, deliveries } = await requestsOf(sql, id);
     const { counts } = row;
     return {
@@ -59,8 +77,32 @@ export async function readReplayReport(
       endedAt: row.endedAt,
       cause: row.cause,
       left: counts.selected + counts.frozen + counts.recalled + counts.not_released,
+      reason: row.reason,
+      ticket: row.ticket,
+      rootCause: found.root_cause,
+      fixUrl: found.fix_url,
+      parentId: row.parentId,
+      ...family,
+      policyVersion: found.policy_version,
+      timings: await timingsOf(sql, found),
     };
   });
+}
+
+async function timingsOf(sql: Reader, row: ReportRow): Promise<ReplayReport["timings"]> {
+  const [canary] = await sql<{ at: Date | null }>(
+    "SELECT max(e.at) AS at FROM sluice.replay_event e WHERE e.batch_id = $1 AND e.kind = 'canary_done'",
+    [row.id],
+  );
+  const iso = (at: Date | null | undefined) => at?.toISOString() ?? null;
+  return {
+    createdAt: row.created_at.toISOString(),
+    submittedAt: iso(row.submitted_at),
+    approvedAt: iso(row.approved_at),
+    startedAt: iso(row.started_at),
+    canaryEndedAt: iso(canary?.at),
+    endedAt: iso(row.ended_at),
+  };
 }
 
 function durationOf({ started_at, ended_at }: ReportRow): number | null {

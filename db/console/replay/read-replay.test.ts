@@ -1,7 +1,7 @@
 /** What people are shown of a batch: its numbers, its conditions, its report, and to whom. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toPublicId } from "#domain/ids.ts";
-import { EVERYWHERE } from "#domain/permissions.ts";
+import { EVERYWHERE, type Grant, type Role } from "#domain/permissions.ts";
 import { contextOf } from "#tests/support/command-rows/sql.ts";
 import { makePlace, type Place } from "#tests/support/queue-rows/sql.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
@@ -11,15 +11,19 @@ import {
   makeApproved,
   makeDead,
   makeDraft,
+  makeSubmitted,
   refillRates,
   send,
   setMetrics,
   turn,
 } from "#tests/support/replay-rows/sql.ts";
+import { listActiveControls } from "../list-active-controls.ts";
 import { pointConsoleAt, releaseConsole } from "../test-console.ts";
-import { listReplayItems, listReplays } from "./list-replays.ts";
+import { listReplayItems } from "./list-replay-items.ts";
+import { listReplays, readReplaySummary } from "./list-replays.ts";
 import { readReplay } from "./read-replay.ts";
 import { readReplayReport } from "./read-replay-report.ts";
+import { readReplaySeries } from "./read-replay-series.ts";
 import { startReplay, stopReplay } from "./run.ts";
 
 let regions: TestRegions;
@@ -145,5 +149,166 @@ describe("a batch", () => {
     }
     expect(report.stops.map(({ kind }) => kind)).toContain("stop");
     expect(report.durationMs).toBeGreaterThanOrEqual(0);
+  });
+});
+
+const viewer = (role: Role, actor: string, tenantIds: readonly string[] | null = null) => {
+  const grant: Grant = { role, regions: ["us"], tenantIds, canReveal: false, actions: null };
+  return { grants: [grant], actor };
+};
+
+describe("badges and tabs", () => {
+  it("count what waits for the caller: not their own, not what they may not approve, not what they may not read", async () => {
+    const { us } = regions;
+    const here = await makePlace(us.pool);
+    const ids = await makeDead(us.pool, here, 2);
+    const waiting = await makeSubmitted(us, { ids: ids.map((id) => toPublicId("dlv", id)) });
+    const counts = async (who: ReturnType<typeof viewer>, scope = EVERYWHERE) => {
+      const [answer] = (await readReplaySummary(scope, who, ["us"])).regions;
+      if (answer?.status !== "ok") throw new Error("no summary");
+      return answer.data;
+    };
+    expect(await counts(viewer("operator", "user:bob"))).toMatchObject({ needsReview: 1, awaitingMe: 1 });
+    expect((await counts(viewer("operator", "user:ann"))).awaitingMe).toBe(0);
+    expect((await counts(viewer("support", "user:bob"))).awaitingMe).toBe(0);
+    const mine = { us: [here.tenantId] };
+    expect(await counts(viewer("operator", "user:bob", mine.us), mine)).toMatchObject({
+      needsReview: 1,
+      awaitingMe: 1,
+      finished: 0,
+    });
+    expect(await counts(viewer("operator", "user:bob", []), { us: [] })).toMatchObject({
+      needsReview: 0,
+      awaitingMe: 0,
+      running: 0,
+      drafts: 0,
+    });
+    await expect(
+      readReplaySummary({ eu: null }, viewer("operator", "user:bob"), ["us"]),
+    ).rejects.toMatchObject({
+      code: "not_found",
+    });
+    const page = await listReplays(
+      EVERYWHERE,
+      { region: "us", tab: "needs_review", limit: 10 },
+      viewer("operator", "user:bob"),
+    );
+    expect(page).toMatchObject({
+      data: {
+        rows: [
+          {
+            id: waiting.publicId,
+            mayReview: true,
+            reviewer: null,
+            progress: "0 of 2 delivered",
+            successShare: null,
+            finishedShare: 0,
+            pausedBy: null,
+            scope: {
+              tenants: 1,
+              destinations: 1,
+              tenant: { id: toPublicId("ten", here.tenantId) },
+              destination: { id: toPublicId("dst", here.destinationId) },
+            },
+          },
+        ],
+      },
+    });
+  });
+});
+
+describe("a batch that runs", () => {
+  it("shows its pace, its curves against its limits, and the banner that it is out", async () => {
+    const { us } = regions;
+    const here = await makePlace(us.pool);
+    const ids = await makeDead(us.pool, here, 8);
+    const made = await makeApproved(
+      us,
+      { ids: ids.map((id) => toPublicId("dlv", id)) },
+      { ratePerSecond: 10, concurrency: 4 },
+    );
+    const bob = contextOf(us, { actor: "user:bob" });
+    const read = async () => {
+      const answer = await readReplay(EVERYWHERE, "us", made.publicId, viewer("operator", "user:bob"));
+      if (answer.status !== "ok" || answer.data === null) throw new Error("no batch");
+      return answer.data;
+    };
+    const before = await read();
+    expect(before.estimate).toMatchObject({
+      ratePerSecond: 10,
+      durationMs: 800,
+      leftMs: 800,
+      concurrency: 4,
+    });
+    expect(before.actions).toMatchObject({ start: { allowed: true }, stop: { allowed: false } });
+    expect(before.lanes[0]).toMatchObject({
+      plannedRatePerSecond: 10,
+      effectiveRatePerSecond: 0,
+      trouble: null,
+    });
+    await setMetrics(us.pool);
+    await startReplay(bob, about(made));
+    await refillRates(us.pool, made.id);
+    await turn(us.pool, made.id);
+    await send(us.pool, here, {
+      decision: "dead",
+      outcome: "rate_limited",
+      status: 429,
+      reason: "attempts_exhausted",
+      fingerprint: "f",
+    });
+    const shown = await read();
+    expect(shown.lanes[0]).toMatchObject({
+      effectiveRatePerSecond: 10,
+      equalFailures: { count: 4, limit: 5, text: "rate_limited 429" },
+      canary: { items: 5, delivered: 0, open: 1 },
+    });
+    expect(shown).toMatchObject({ ratePerSecond: 10, sample: [], turnAgeMs: expect.any(Number) });
+    expect(shown.actions).toMatchObject({ stop: { allowed: true }, start: { allowed: false } });
+    const series = await readReplaySeries(EVERYWHERE, "us", made.publicId);
+    if (series.status !== "ok" || series.data === null) throw new Error("no series");
+    const { points, ...lines } = series.data;
+    expect(lines).toMatchObject({
+      stepMs: 5_000,
+      capPerMinute: 600,
+      rateLimitedLimit: 0.1,
+      dueLagLimitMs: 60_000,
+    });
+    expect(lines.marks.map(({ kind }) => kind)).toEqual(["start"]);
+    const sum = (name: "released" | "requests" | "delivered" | "rateLimited" | "failed") =>
+      points.reduce((all, point) => all + point[name], 0);
+    expect(
+      ["released", "requests", "delivered", "rateLimited", "failed"].map((name) => sum(name as "failed")),
+    ).toEqual([4, 4, 0, 4, 4]);
+    expect(points.find(({ requests }) => requests > 0)).toMatchObject({
+      rateLimitedShare: 1,
+      perMinute: expect.any(Number),
+    });
+    expect(await readReplaySeries({ us: [other.tenantId] }, "us", made.publicId)).toMatchObject({
+      data: null,
+    });
+
+    const active = await listActiveControls(EVERYWHERE, "us");
+    if (active.status !== "ok") throw new Error(active.detail);
+    expect(active.data).toMatchObject({ replaysRunning: 1, replaysPaused: 0, replaysAutoPaused: 0 });
+    expect(active.data.replays).toMatchObject([
+      { id: made.publicId, state: "canary", items: 8, pausedBy: null },
+    ]);
+    await setMetrics(us.pool, { ageMs: 31_000 });
+    await turn(us.pool, made.id);
+    const paused = await listActiveControls({ us: [here.tenantId] }, "us");
+    expect(paused).toMatchObject({
+      data: {
+        replaysRunning: 0,
+        replaysAutoPaused: 1,
+        replays: [{ pausedBy: "auto", cause: expect.stringMatching(/^metrics 31 s old/) }],
+      },
+    });
+    expect(await listActiveControls({ us: [other.tenantId] }, "us")).toMatchObject({ data: { replays: [] } });
+    expect((await read()).actions.resume).toMatchObject({
+      allowed: false,
+      reason: expect.stringMatching(/metrics 31 s old/),
+    });
+    await setMetrics(us.pool);
   });
 });

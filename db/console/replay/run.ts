@@ -131,7 +131,8 @@ export async function pauseReplay(context: CommandContext, input: ReplayCommand)
       work: async (client, batch) => {
         const { recalled, deadAgain } = await recallItems(client, batch.id, null, "frozen");
         const values = [batch.state, `${context.actor}: ${command.reason}`.slice(0, 500)];
-        return { set: { sql: "paused_from = $4, pause_cause = $5", values }, facts: { recalled, deadAgain } };
+        const sql = "paused_from = $4, pause_cause = $5, paused_auto = false";
+        return { set: { sql, values }, facts: { recalled, deadAgain } };
       },
     }),
   );

@@ -8,6 +8,7 @@ import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId } from "#domain/ids.ts";
 import type { Exclusion } from "#domain/replay.ts";
 import type { Queryable } from "../../queue/types.ts";
+import { DEAD_AGAIN } from "./replay-links.ts";
 
 /** Matches are counted up to here. */
 export const SELECTION_COUNT_LIMIT = 100_000;
@@ -79,6 +80,11 @@ async function termsOf(
 ): Promise<string[]> {
   if ("ids" in selection) {
     return [`d.id = ANY (${bind(selection.ids.map((id) => fromPublicId("dlv", id)))}::uuid[])`];
+  }
+  if ("deadAgainOf" in selection) {
+    const batch = bind(fromPublicId("rpl", selection.deadAgainOf));
+    // What another batch has taken up since then is not this one's any more.
+    return [`d.id IN (${DEAD_AGAIN.replaceAll("$1", batch)})`, `d.replay_batch_id = ${batch}::uuid`];
   }
   if ("groupId" in selection) {
     const { rows } = await client.query<{ fingerprint: string }>(

@@ -114,14 +114,39 @@ export async function fillRows(
   );
 }
 
-/** A replay batch in a state, approved by a second person. */
+const TO_RUNNING = ["in_review", "approved", "canary", "canary_hold", "running"];
+/** How a batch comes to the states that are not on its way to the run. */
+const WAYS: Readonly<Record<string, readonly string[]>> = {
+  draft: [],
+  paused: [...TO_RUNNING, "paused"],
+  stopping: [...TO_RUNNING, "stopping"],
+  stopped: [...TO_RUNNING, "stopping", "stopped"],
+  completed: [...TO_RUNNING, "completed"],
+  failed: [...TO_RUNNING, "failed"],
+  rejected: ["in_review", "rejected"],
+  expired: ["in_review", "expired"],
+  cancelled: ["in_review", "cancelled"],
+};
+
+/** A replay batch in a state, by the steps that lead there. From its review on it has a second person. */
 export async function makeBatch(pool: Queryable, state: string): Promise<string> {
   const id = uuidV7(Date.now(), randomBytes);
   await pool.query(
-    `INSERT INTO sluice.replay_batch (id, region, name, state, reason, requested_by, approved_by, frozen_sha256)
-     SELECT $1, region, 'test batch', $2, 'a test', 'ann', 'bob', decode(repeat('ab', 32), 'hex') FROM sluice.region_control`,
-    [id, state],
+    `INSERT INTO sluice.replay_batch (id, region, name, reason, requested_by, frozen_sha256)
+     SELECT $1, region, 'test batch', 'a test', 'ann', decode(repeat('ab', 32), 'hex') FROM sluice.region_control`,
+    [id],
   );
+  const way = WAYS[state] ?? TO_RUNNING.slice(0, TO_RUNNING.indexOf(state) + 1);
+  if (state !== "draft" && way.length === 0) throw new Error(`no way to the state ${state}`);
+  const steps = way.map((to) => {
+    const more = to === "paused" ? ", paused_from = state" : "";
+    const step = `UPDATE sluice.replay_batch SET state = '${to}', version = version + 1${more} WHERE id = '${id}';`;
+    return to === "in_review"
+      ? `${step} UPDATE sluice.replay_batch SET approved_by = 'bob' WHERE id = '${id}';`
+      : step;
+  });
+  // One round trip: the id and the states are our own.
+  if (steps.length > 0) await pool.query(steps.join(" "));
   return id;
 }
 

@@ -8,7 +8,9 @@ import { replaysQuery } from "../../replay-schemas.ts";
 export const dynamic = "force-dynamic";
 
 export function GET(request: Request): Promise<Response> {
-  return answer(request, "read", async ({ scope }) => listReplays(scope, parseQuery(replaysQuery, request)));
+  return answer(request, "read", async ({ scope, principal }) =>
+    listReplays(scope, parseQuery(replaysQuery, request), principal),
+  );
 }
 
 export function POST(request: Request): Promise<Response> {

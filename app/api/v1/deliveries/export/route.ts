@@ -1,10 +1,10 @@
-/** GET /api/v1/deliveries/export: the list of deliveries as a file, with the same filters. */
+/** GET /api/v1/deliveries/export: the list of deliveries as a file, with the same filters, or the named ones alone. */
 
-import { listDeliveries } from "#db/console/list-deliveries.ts";
 import { parseQuery } from "../../../answer.ts";
+import { deliveryPages } from "../../../deliveries-export.ts";
 import { deliveriesExportQuery } from "../../../deliveries-schemas.ts";
 import { DELIVERY_COLUMNS } from "../../../delivery-columns.ts";
-import { EXPORT_PAGE_ROWS, exportRows, pagesOf } from "../../../export.ts";
+import { exportRows } from "../../../export.ts";
 
 export const dynamic = "force-dynamic";
 
@@ -13,11 +13,6 @@ export function GET(request: Request): Promise<Response> {
     action: "export",
     fileName: () => `deliveries-${parseQuery(deliveriesExportQuery, request).region}`,
     columns: DELIVERY_COLUMNS,
-    pages: ({ scope }) => {
-      const { format: _, ...filter } = parseQuery(deliveriesExportQuery, request);
-      return pagesOf((cursor) =>
-        listDeliveries(scope, { ...filter, cursor, limit: EXPORT_PAGE_ROWS }, { counted: false }),
-      );
-    },
+    pages: ({ scope }) => deliveryPages(scope, parseQuery(deliveriesExportQuery, request)),
   });
 }

@@ -1,6 +1,6 @@
 /** GET /api/v1/replays/{id}/items: the items of a batch, page by page. */
 
-import { listReplayItems } from "#db/console/replay/list-replays.ts";
+import { listReplayItems } from "#db/console/replay/list-replay-items.ts";
 import { answer, parseQuery } from "../../../../answer.ts";
 import { found } from "../../../../replay-found.ts";
 import { replayItemsQuery } from "../../../../replay-schemas.ts";

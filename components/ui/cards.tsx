@@ -1,16 +1,25 @@
 /** Lists on a narrow screen: a card for each row with the fields that decide what to do. */
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { Skeleton } from "#components/ui/skeleton.tsx";
+import { cx } from "./cx.ts";
+import { QuietCopy, ShortId } from "./short-id.tsx";
+import { Skeleton } from "./skeleton.tsx";
 
 const SKELETON_CARDS = 6;
 
-export function CardSkeletons() {
+/** `className` has the height of a card. */
+export function CardSkeletons({
+  cards = SKELETON_CARDS,
+  className = "h-32",
+}: {
+  cards?: number;
+  className?: string;
+}) {
   return (
     <div aria-hidden="true" className="grid gap-3 p-4">
-      {Array.from({ length: SKELETON_CARDS }, (_, card) => (
+      {Array.from({ length: cards }, (_, card) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the stand-ins have no identity and never move.
-        <Skeleton key={card} className="h-32 w-full" />
+        <Skeleton key={card} className={cx("w-full", className)} />
       ))}
     </div>
   );
@@ -48,8 +57,35 @@ export function Card({
         </Link>
         <span className="text-muted text-table">{aside}</span>
       </div>
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 pb-1 text-table">{children}</dl>
+      <CardFields className="pb-1">{children}</CardFields>
     </li>
+  );
+}
+
+/** A card whose name is the id of a delivery. */
+export function DeliveryCard({ id, children }: { id: string; children: ReactNode }) {
+  return (
+    <li className="border-line border-b px-4 py-3 last:border-b-0">
+      <div className="flex items-center gap-1">
+        <Link
+          href={`/deliveries/${id}`}
+          prefetch={false}
+          className="inline-flex min-h-11 items-center underline underline-offset-4"
+        >
+          <ShortId id={id} />
+        </Link>
+        <QuietCopy id={id} what="delivery id" />
+      </div>
+      <CardFields>{children}</CardFields>
+    </li>
+  );
+}
+
+export function CardFields({ children, className }: { children: ReactNode; className?: string }) {
+  return (
+    <dl className={cx("grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-table", className)}>
+      {children}
+    </dl>
   );
 }
 
