@@ -198,11 +198,7 @@ function QuestionField({ name, answer, tried, onChange }: QuestionFieldProps) {
         {open ? "Answer yes or no." : ""}
       </p>
       <TextField
-        label={
-          <span>
-            Evidence<span className="sr-only">: {question}</span>
-          </span>
-        }
+        label="Evidence"
         hint={hint}
         value={answer.evidence}
         maxLength={WORDS_MAX_CHARS}

@@ -17,7 +17,7 @@ export const QUESTION_WORDS: Readonly<Record<Question, { question: string; hint:
   rootCause: { question: "Is the root cause known?", hint: "Where is it written down?" },
   causeGone: {
     question: "Is the cause gone?",
-    hint: "What shows it? The probe below looks at the last ten minutes.",
+    hint: "What shows it? The probe above looks at the last ten minutes.",
   },
   dedup: {
     question: "Does the receiver recognise our id or key?",

@@ -135,3 +135,62 @@ test("seconds matter only in the first minute", () => {
     "2 h 5 m",
   ]);
 });
+
+describe("replays", () => {
+  const batch = {
+    id: "rpl_1",
+    name: "INC-4812",
+    region: "us",
+    state: "running",
+    pausedBy: null,
+    cause: null,
+    since: at(-3),
+    items: 120,
+    delivered: 40,
+  } as const;
+
+  test("that run are told, and one that is alone is linked", () => {
+    const [line] = bannerLines(answer({ replays: [batch], replaysRunning: 1 }, {}));
+    expect(line).toMatchObject({
+      tone: "held",
+      text: "US: 1 replay running: INC-4812.",
+      link: { href: "/replays/rpl_1?region=us" },
+    });
+  });
+
+  test("that paused by themselves are named with their cause, before those that only run", () => {
+    const paused = {
+      ...batch,
+      id: "rpl_2",
+      name: "INC-7",
+      state: "paused",
+      pausedBy: "auto",
+      cause: "429 share 14 % > 10 %",
+    } as const;
+    const [line] = bannerLines(
+      answer({ replays: [batch, paused], replaysRunning: 1, replaysPaused: 1, replaysAutoPaused: 1 }, {}),
+    );
+    expect(line).toMatchObject({
+      tone: "warn",
+      text: "US: 1 replay running, 1 replay paused, 1 of them by itself: INC-7. 429 share 14 % > 10 %",
+      link: { href: "/replays?region=us&tab=running" },
+    });
+  });
+
+  test("without a second person are told for as long as the server tells them", () => {
+    const breakGlass = [
+      {
+        id: "rpl_3",
+        name: "INC-9",
+        by: "user:ann",
+        reason: "nobody is awake",
+        at: at(-60),
+        until: at(1_380),
+      },
+    ];
+    expect(bannerLines(answer({ breakGlass }, {}))[0]).toMatchObject({
+      tone: "warn",
+      text: "US: user:ann started the replay INC-9 without a second person. nobody is awake",
+    });
+  });
+});

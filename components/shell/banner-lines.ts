@@ -38,12 +38,13 @@ type Answered = RegionAnswer<ActiveControls> & { status: "ok" };
 export function bannerLines({ regions }: ActiveControlsAnswer): BannerLine[] {
   const answered = regions.filter((answer): answer is Answered => answer.status === "ok");
   const held = answered
-    .flatMap((answer) => [tenantLine(answer), destinationLine(answer)])
+    .flatMap((answer) => [tenantLine(answer), destinationLine(answer), replayLine(answer)])
     .filter((line) => line !== null)
     .sort((a, b) => b.sinceMs - a.sinceMs);
   return [
     ...answered.flatMap((answer) => claimsLine(answer) ?? []),
     ...held.map(({ sinceMs: _, ...line }) => line),
+    ...answered.flatMap(glassLines),
     ...regions.flatMap((answer) => (answer.status === "ok" ? [] : [unknownLine(answer.region)])),
   ];
 }
@@ -114,6 +115,45 @@ function destinationLine(answer: Answered): (BannerLine & { sinceMs: number }) |
     step: `${total} ${next.ending}`,
     sinceMs: newest(held),
   };
+}
+
+/** Batches that are out. One that paused by itself waits for a person; one that runs is only told. */
+function replayLine({ region, data }: Answered): (BannerLine & { sinceMs: number }) | null {
+  const { replays, replaysRunning, replaysPaused, replaysAutoPaused } = data;
+  const total = replaysRunning + replaysPaused;
+  if (total === 0) return null;
+  const words = [
+    replaysRunning > 0 ? `${plural(replaysRunning, "replay")} running` : "",
+    replaysPaused > 0 ? `${plural(replaysPaused, "replay")} paused` : "",
+    replaysAutoPaused > 0 ? `${replaysAutoPaused} of them by itself` : "",
+  ].filter((part) => part !== "");
+  const shown = replaysAutoPaused > 0 ? replays.filter(({ pausedBy }) => pausedBy === "auto") : replays;
+  const only = total === 1 ? replays[0] : undefined;
+  const names = shown.slice(0, MAX_NAMES).map(({ name }) => name);
+  const first = shown[0];
+  const cause = replaysAutoPaused > 0 && first?.cause ? ` ${short(first.cause)}` : "";
+  return {
+    key: `replays-${region}`,
+    tone: replaysAutoPaused > 0 ? "warn" : "held",
+    text: `${region.toUpperCase()}: ${words.join(", ")}: ${names.join(", ")}.${cause}`,
+    link:
+      only === undefined
+        ? { href: `/replays?region=${region}&tab=running`, label: "Replays" }
+        : { href: `/replays/${only.id}?region=${region}`, label: "Replay" },
+    step: `${total} ${replaysAutoPaused}`,
+    sinceMs: Math.max(0, ...replays.map(({ since }) => Date.parse(since))),
+  };
+}
+
+/** For a day everybody sees that a batch went without its second person. */
+function glassLines({ region, data }: Answered): BannerLine[] {
+  return data.breakGlass.map(({ id, name, by, reason }) => ({
+    key: `glass-${id}`,
+    tone: "warn",
+    text: `${region.toUpperCase()}: ${by} started the replay ${name} without a second person.${reason === null ? "" : ` ${short(reason)}`}`,
+    link: { href: `/replays/${id}?region=${region}`, label: "Replay" },
+    step: id,
+  }));
 }
 
 function unknownLine(region: string): BannerLine {

@@ -3,6 +3,7 @@
 import { Info, Keyboard } from "lucide-react";
 import Link from "next/link";
 import { usePathname, useSearchParams } from "next/navigation";
+import { useReplaySummary } from "#components/queries/replays.ts";
 import { cx } from "#components/ui/cx.ts";
 import { isCurrent, NAV_PAGES, type NavPage, regionSuffix } from "./nav-pages.ts";
 import { useShell } from "./shell-context.ts";
@@ -11,6 +12,7 @@ import { useShell } from "./shell-context.ts";
 export function NavLinks({ onNavigate }: { onNavigate?: () => void }) {
   const pathname = usePathname();
   const suffix = regionSuffix(useSearchParams().get("region"));
+  const awaiting = useAwaitingMe();
   return (
     <ul className="grid gap-0.5">
       {NAV_PAGES.map((page) => (
@@ -20,10 +22,18 @@ export function NavLinks({ onNavigate }: { onNavigate?: () => void }) {
           href={page.href === "/settings" ? page.href : `${page.href}${suffix}`}
           current={isCurrent(page.href, pathname)}
           onNavigate={onNavigate}
+          awaiting={page.href === "/replays" ? awaiting : 0}
         />
       ))}
     </ul>
   );
+}
+
+/** Over all regions in scope: who may review in one of them is asked wherever they are. */
+function useAwaitingMe(): number {
+  const { data } = useReplaySummary(null);
+  const answers = data?.regions ?? [];
+  return answers.reduce((sum, answer) => sum + (answer.status === "ok" ? answer.data.awaitingMe : 0), 0);
 }
 
 /** Help stands in the same place on every page: at the foot of the rail. */
@@ -66,9 +76,11 @@ interface NavLinkProps {
   href: string;
   current: boolean;
   onNavigate: (() => void) | undefined;
+  /** Batches whose second person one may be. */
+  awaiting?: number;
 }
 
-function NavLink({ page: { label, icon: Icon }, href, current, onNavigate }: NavLinkProps) {
+function NavLink({ page: { label, icon: Icon }, href, current, onNavigate, awaiting = 0 }: NavLinkProps) {
   return (
     <li>
       <Link
@@ -84,6 +96,12 @@ function NavLink({ page: { label, icon: Icon }, href, current, onNavigate }: Nav
           strokeWidth={1.75}
         />
         {label}
+        {awaiting === 0 ? null : (
+          <span className="ml-auto rounded-full bg-warn-soft px-1.5 font-medium text-axis text-warn">
+            {awaiting}
+            <span className="sr-only">{awaiting === 1 ? " waits" : " wait"} for your review</span>
+          </span>
+        )}
       </Link>
     </li>
   );

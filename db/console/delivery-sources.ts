@@ -41,9 +41,17 @@ export interface ListFilter {
   range: RangeName | null;
   /** Deliveries that a search text names; null when nothing is searched for. */
   ids: readonly string[] | null;
+  /** The destinations that a reason of HELD_PLACES means, when they are few; absent: the rows are looked through. */
+  places?: readonly Place[] | undefined;
   /** Waiting deliveries only: oldest due first. */
   oldestFirst: boolean;
   after: Position | null;
+}
+
+/** A destination with its tenant, as UUIDs. */
+export interface Place {
+  readonly tenantId: string;
+  readonly destinationId: string;
 }
 
 /** Of when the rows were accepted. `byDefault`: nobody asked for it, a filter needs it. */
@@ -256,30 +264,38 @@ function liveSources(
 /** The rows that somebody's decision or a gate holds: due, and nothing else about them matters. $1 is the moment of the answer. */
 function heldTerms(filter: ListFilter): string[] {
   const held = heldOf(filter);
-  return held === null ? [] : ["b.due_at <= $1::timestamptz", HELD_TERMS[held]];
+  if (held === null) return [];
+  return filter.places === undefined
+    ? ["b.due_at <= $1::timestamptz", HELD_TERMS[held]]
+    : ["b.due_at <= $1::timestamptz"];
 }
+
+/** The destinations that hold their work, by the reason: for x (destination), t (its tenant), s (its state). $1 as above. */
+export const HELD_PLACES = {
+  tenant_paused: "t.paused_at IS NOT NULL AND t.pause_until > $1",
+  destination_paused: "x.paused_at IS NOT NULL AND x.pause_until > $1",
+  destination_disabled: "(x.disabled_at IS NOT NULL OR x.deleted_at IS NOT NULL)",
+  gate: "s.hold_until > $1",
+} as const satisfies Readonly<Record<Exclude<HeldFilter, "region_draining">, string>>;
 
 const HELD_TERMS: Readonly<Record<HeldFilter, string>> = {
   region_draining: "(SELECT rc.draining FROM sluice.region_control rc)",
-  tenant_paused:
-    "b.tenant_id IN (SELECT t.id FROM sluice.tenant t WHERE t.paused_at IS NOT NULL AND t.pause_until > $1)",
-  destination_paused:
-    "b.destination_id IN (SELECT x.id FROM sluice.destination x WHERE x.paused_at IS NOT NULL AND x.pause_until > $1)",
-  destination_disabled:
-    "b.destination_id IN (SELECT x.id FROM sluice.destination x WHERE x.disabled_at IS NOT NULL OR x.deleted_at IS NOT NULL)",
-  gate: "b.destination_id IN (SELECT s.destination_id FROM sluice.destination_state s WHERE s.hold_until > $1)",
+  tenant_paused: `b.tenant_id IN (SELECT t.id FROM sluice.tenant t WHERE ${HELD_PLACES.tenant_paused})`,
+  destination_paused: `b.destination_id IN (SELECT x.id FROM sluice.destination x WHERE ${HELD_PLACES.destination_paused})`,
+  destination_disabled: `b.destination_id IN (SELECT x.id FROM sluice.destination x WHERE ${HELD_PLACES.destination_disabled})`,
+  gate: `b.destination_id IN (SELECT s.destination_id FROM sluice.destination_state s WHERE ${HELD_PLACES.gate})`,
 };
 
 /** The rows of a page: each source brings at most `limit` of its own, in order. */
 export function pageText(plan: ListPlan, filter: ListFilter, limit: string, bind: Bind): string {
   const after = filter.after === null ? [] : [afterTerm(plan.order, filter.after, bind)];
-  const tenants = filter.tenantIds === null ? null : bind(filter.tenantIds);
+  const keys = keysOf(filter, bind);
   const parts = plan.sources.map(({ table, terms }) =>
     partText(
       COLUMNS[table],
       TABLES[table],
       [...terms, ...after],
-      tenants,
+      keys,
       `ORDER BY ${orderBy(plan.order, "b")}`,
       limit,
     ),
@@ -289,29 +305,46 @@ export function pageText(plan: ListPlan, filter: ListFilter, limit: string, bind
 
 /** How many rows match, counted to `limit`. */
 export function countText(plan: ListPlan, filter: ListFilter, limit: string, bind: Bind): string {
-  const tenants = filter.tenantIds === null ? null : bind(filter.tenantIds);
-  const parts = plan.sources.map(({ table, terms }) =>
-    partText("b.id", TABLES[table], terms, tenants, "", limit),
-  );
+  const keys = keysOf(filter, bind);
+  const parts = plan.sources.map(({ table, terms }) => partText("b.id", TABLES[table], terms, keys, "", limit));
   // $1 stands in the statement whether a source needs it or not: a parameter without a use has no type.
   return `SELECT count(*)::integer AS n FROM (SELECT 1 FROM (${parts.join(" UNION ALL ")}) u LIMIT ${limit}) c
            WHERE $1::timestamptz IS NOT NULL`;
 }
 
-/** Tenant by tenant where tenants are given, so that each is read along an index that begins with it. */
+/** What each part is read for one after the other, so that each is read along an index that begins with it. */
+interface Keys {
+  readonly rows: string;
+  readonly terms: readonly string[];
+}
+
+/** Tenant by tenant where tenants are given, destination by destination where those are. */
+function keysOf({ places, tenantIds }: ListFilter, bind: Bind): Keys | null {
+  if (places !== undefined) {
+    const tenants = bind(places.map((place) => place.tenantId));
+    const destinations = bind(places.map((place) => place.destinationId));
+    return {
+      rows: `unnest(${tenants}::uuid[], ${destinations}::uuid[]) k(tenant_id, destination_id)`,
+      terms: ["b.tenant_id = k.tenant_id", "b.destination_id = k.destination_id"],
+    };
+  }
+  if (tenantIds === null) return null;
+  return { rows: `unnest(${bind(tenantIds)}::uuid[]) k(tenant_id)`, terms: ["b.tenant_id = k.tenant_id"] };
+}
+
 function partText(
   columns: string,
   table: string,
   terms: readonly string[],
-  tenants: string | null,
+  keys: Keys | null,
   order: string,
   limit: string,
 ): string {
-  const all = tenants === null ? terms : ["b.tenant_id = k.tenant_id", ...terms];
+  const all = keys === null ? terms : [...keys.terms, ...terms];
   const where = all.length === 0 ? "" : ` WHERE ${all.join(" AND ")}`;
   const part = `SELECT ${columns} FROM ${table} b${where} ${order} LIMIT ${limit}`;
-  if (tenants === null) return `(${part})`;
-  return `(SELECT p.* FROM unnest(${tenants}::uuid[]) k(tenant_id) CROSS JOIN LATERAL (${part}) p)`;
+  if (keys === null) return `(${part})`;
+  return `(SELECT p.* FROM ${keys.rows} CROSS JOIN LATERAL (${part}) p)`;
 }
 
 function afterTerm(order: ListOrder, after: Position, bind: Bind): string {

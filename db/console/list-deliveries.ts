@@ -21,9 +21,11 @@ import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerRow, blockers
 import { readCursor, writeCursor } from "./cursor.ts";
 import {
   countText,
+  HELD_PLACES,
   type ListFilter,
   type ListOrder,
   orderBy,
+  type Place,
   pageText,
   planList,
 } from "./delivery-sources.ts";
@@ -42,6 +44,8 @@ import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 export const MAX_PAGE_ROWS = 100;
 /** Rows are counted exactly up to here; beyond it is "10,000+". */
 export const MAX_COUNTED_ROWS = 10_000;
+/** Held destinations that are gone through one by one; with more, the due rows are dense with matches. */
+const MAX_PLACES = 200;
 /** One key can stand for a delivery at each of several destinations. */
 const MAX_DELIVERIES_OF_A_KEY = 100;
 const PUBLIC_ID_SHAPE = /^dlv_[0-9a-f]{32}$/;
@@ -128,14 +132,15 @@ export async function listDeliveries(
   return readRegion(filter.region, async (sql, asOf) => {
     const tenantIds = await tenantsOf(sql, filter, scope);
     const ids = await searchedIds(sql, filter.q);
+    const places = tenantIds === undefined ? undefined : await heldPlaces(sql, asOf, read, tenantIds);
     return readPage(
       sql,
       asOf,
-      { ...read, ids, tenantIds: tenantIds ?? null },
+      { ...read, ids, tenantIds: tenantIds ?? null, places },
       {
         limit: filter.limit,
         counted,
-        nothing: tenantIds === undefined || ids?.length === 0,
+        nothing: tenantIds === undefined || ids?.length === 0 || places?.length === 0,
       },
     );
   });
@@ -243,6 +248,29 @@ async function tenantsOf(
   if (asked === null || asked === undefined) return undefined;
   if (destination !== undefined && named?.destination_tenant_id !== asked) return undefined;
   return scope === null || scope.includes(asked) ? [asked] : undefined;
+}
+
+/**
+ * The destinations that the asked reason holds, of the tenants that are looked at. They are few among thousands as a rule, and the
+ * rows of each are read along the claim's index; looking through all due rows for them would read far more than is shown.
+ * @returns undefined when no such reason is asked for, or there are too many
+ */
+async function heldPlaces(
+  sql: Reader,
+  asOf: Date,
+  { reason, destinationId }: Pick<ListFilter, "reason" | "destinationId">,
+  tenantIds: TenantScope,
+): Promise<Place[] | undefined> {
+  if (reason === null || !(reason in HELD_PLACES)) return undefined;
+  const rows = await sql<{ tenant_id: string; destination_id: string }>(
+    `SELECT x.tenant_id, x.id AS destination_id
+       FROM sluice.destination x JOIN sluice.tenant t ON t.id = x.tenant_id LEFT JOIN sluice.destination_state s ON s.destination_id = x.id
+      WHERE $1::timestamptz IS NOT NULL AND ${HELD_PLACES[reason as keyof typeof HELD_PLACES]}
+        AND ($2::uuid[] IS NULL OR x.tenant_id = ANY ($2)) AND ($3::uuid IS NULL OR x.id = $3) LIMIT $4`,
+    [asOf, tenantIds, destinationId, MAX_PLACES + 1],
+  );
+  if (rows.length > MAX_PLACES) return undefined;
+  return rows.map((row) => ({ tenantId: row.tenant_id, destinationId: row.destination_id }));
 }
 
 /** Ids that a search text names, or null when nothing is searched for. */

@@ -11,7 +11,6 @@ import {
   type OutcomeGroup,
   SERVICE_BOUNDS_MS,
 } from "#domain/series.ts";
-import { LATEST_RECORD_DAYS } from "./sample-queue-age.ts";
 import type { Queryable } from "./types.ts";
 
 /** Counted at most this often. */
@@ -99,7 +98,6 @@ const ROLL_UP = `
   touched AS MATERIALIZED (
     SELECT DISTINCT date_trunc('minute', a.started_at) AS minute FROM sluice.attempt a
      WHERE a.recorded_at >= (SELECT turn.rolled_at FROM turn) - $2::integer * interval '1 millisecond'
-       AND a.started_at >= (SELECT turn.rolled_at FROM turn) - ${LATEST_RECORD_DAYS} * interval '1 day'
      ORDER BY 1 DESC LIMIT ${MAX_MINUTES})
   INSERT INTO sluice.series_minute AS r (minute, ${COLUMNS.join(", ")})
   SELECT t.minute, c.* FROM touched t CROSS JOIN LATERAL (

@@ -74,20 +74,13 @@ export async function noteFailedSample(
 
 /** How far before the newest minute that stands a look for new rows goes back, so that late commits are in. */
 const LOOK_BACK_MINUTES = 2;
-/**
- * An attempt that is recorded longer than this after it began is not counted any more: a process would have to stand still for as long.
- * Without a bound every look would go through each day that is kept.
- */
-export const LATEST_RECORD_DAYS = 2;
 
 // Each minute that a new row belongs to is counted anew, whole, however long ago the attempt began: a database that did
 // not answer, a worker that died and a region that stood still record late.
 const ROLL_UP = `
-  WITH since AS MATERIALIZED (
-    SELECT coalesce((SELECT max(r.minute) FROM sluice.attempt_rollup r), '-infinity') - $1::integer * interval '1 minute' AS at),
-  touched AS MATERIALIZED (
+  WITH touched AS MATERIALIZED (
     SELECT DISTINCT date_trunc('minute', a.started_at) AS minute FROM sluice.attempt a
-     WHERE a.recorded_at >= (SELECT s.at FROM since s) AND a.started_at >= (SELECT s.at FROM since s) - ${LATEST_RECORD_DAYS} * interval '1 day')
+     WHERE a.recorded_at >= coalesce((SELECT max(r.minute) FROM sluice.attempt_rollup r), '-infinity') - $1::integer * interval '1 minute')
   INSERT INTO sluice.attempt_rollup AS r (minute, tenant_id, destination_id, service_class, outcome, decision, region, attempts, first_attempts,
                                           duration_sum_ms, duration_max_ms, duration_p95_ms)
   SELECT t.minute, c.* FROM touched t CROSS JOIN LATERAL (

@@ -1,0 +1,118 @@
+"use client";
+/** The frozen entries of a batch and what became of each, paged. */
+import Link from "next/link";
+import { RegionSilent } from "#components/dead-letters/notices.tsx";
+import { replayItemsExportPath, useReplayItems } from "#components/queries/replays.ts";
+import { ITEM_STATE_WORDS } from "#components/replays/replay-words.ts";
+import { useBehind } from "#components/shell/freshness.ts";
+import { ErrorNotice } from "#components/ui/error-notice.tsx";
+import { ExportLinks } from "#components/ui/export-links.tsx";
+import { ListPanel } from "#components/ui/list-panel.tsx";
+import { Notice } from "#components/ui/notice.tsx";
+import { Select } from "#components/ui/select.tsx";
+import { ShortId } from "#components/ui/short-id.tsx";
+import { SkeletonRows } from "#components/ui/skeleton.tsx";
+import { StatusText } from "#components/ui/status.tsx";
+import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
+import { NearTimestamp } from "#components/ui/timestamp.tsx";
+import { usePaging } from "#components/ui/use-paging.ts";
+import { reasonWords, resultText } from "#components/ui/words.ts";
+import type { ReplayItemView } from "#db/console/replay/replay-views.ts";
+import type { Region } from "#domain/region.ts";
+import { REPLAY_ITEM_STATES, type ReplayItemState } from "#domain/replay.ts";
+
+const COLUMNS: readonly Column[] = [
+  { key: "id", label: "Delivery" },
+  { key: "state", label: "State" },
+  { key: "why", label: "Why" },
+  { key: "reason", label: "Died of" },
+  { key: "last", label: "Last result" },
+  { key: "released", label: "Released", align: "right" },
+  { key: "ended", label: "Ended", align: "right" },
+];
+const SKELETON_ROWS = 8;
+const STATES = [
+  { value: "", label: "Any state" },
+  ...REPLAY_ITEM_STATES.map((value) => ({ value, label: ITEM_STATE_WORDS[value].label })),
+];
+
+export interface ItemsProps {
+  region: Region;
+  id: string;
+  filters: { state: ReplayItemState | null; cursor: string | null };
+  onChange: (change: { state?: ReplayItemState | null; cursor: string | null }) => void;
+}
+
+export function Items({ region, id, filters, onChange }: ItemsProps) {
+  const query = useReplayItems(region, id, filters);
+  const stale = useBehind();
+  const answer = query.data;
+  const page = answer?.status === "ok" ? answer : null;
+  const paging = usePaging({
+    list: `entries of ${id}`,
+    filters,
+    next: page?.data.next ?? null,
+    busy: query.isPlaceholderData,
+    go: (cursor) => onChange({ cursor }),
+  });
+  return (
+    <ListPanel title="Entries" note={undefined} stale={stale} added={0} onShowAdded={() => {}} {...paging}>
+      <div className="flex flex-wrap items-center gap-2 border-line border-b px-4 py-1.5">
+        <Select
+          label="State of the entries"
+          value={filters.state ?? ""}
+          options={STATES}
+          onChange={(state) => onChange({ state: (state || null) as ReplayItemState | null, cursor: null })}
+        />
+        <span className="ml-auto inline-flex items-center gap-2 text-faint text-table">
+          Export
+          <ExportLinks path={replayItemsExportPath(region, id, filters)} what="entries of the batch" />
+        </span>
+      </div>
+      {answer?.status === "unavailable" ? (
+        <RegionSilent answer={answer} what="entries" />
+      ) : answer === undefined && query.error !== null ? (
+        <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
+      ) : page?.data.rows.length === 0 ? (
+        <Notice kind="no-match" title="No entry is in this state" compact />
+      ) : (
+        <Table caption="Entries of the batch" columns={COLUMNS} busy={query.isPlaceholderData}>
+          {page === null ? (
+            <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
+          ) : (
+            page.data.rows.map((item) => <ItemLine key={item.id} item={item} asOf={page.asOf} />)
+          )}
+        </Table>
+      )}
+    </ListPanel>
+  );
+}
+
+function ItemLine({ item, asOf }: { item: ReplayItemView; asOf: string }) {
+  return (
+    <Row>
+      <HeadCell>
+        <Link
+          href={`/deliveries/${item.id}`}
+          prefetch={false}
+          className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
+        >
+          <ShortId id={item.id} />
+        </Link>
+      </HeadCell>
+      <Cell>
+        <StatusText {...ITEM_STATE_WORDS[item.state]} />
+        {item.canary ? <span className="ml-1.5 text-faint">canary</span> : null}
+      </Cell>
+      <Cell className="max-w-80 whitespace-normal break-words">{item.why ?? ""}</Cell>
+      <Cell>{reasonWords(item.reason)}</Cell>
+      <Cell>{resultText(item.lastOutcome, item.lastStatus)}</Cell>
+      <Cell align="right">
+        {item.releasedAt === null ? "" : <NearTimestamp iso={item.releasedAt} asOf={asOf} />}
+      </Cell>
+      <Cell align="right">
+        {item.endedAt === null ? "" : <NearTimestamp iso={item.endedAt} asOf={asOf} />}
+      </Cell>
+    </Row>
+  );
+}
