@@ -9,6 +9,7 @@ import type { Region } from "#domain/region.ts";
 import type { ReplayVerb } from "#domain/replay-actions.ts";
 import type { ReplayPlanInput } from "#domain/replay-plan.ts";
 import { enqueueDeliveries } from "#outbox/index.ts";
+import { readDeadOf } from "#tests/support/replay-rows/sql.ts";
 import { addCustomer, type Customer } from "./enqueue.ts";
 import type { World } from "./world.ts";
 
@@ -47,13 +48,8 @@ export async function refusedCustomer(
       })),
     ),
   );
-  const dead = async () => {
-    const { rows } = await pool.query<{ id: string }>(
-      "SELECT id FROM sluice.dead_letter WHERE destination_id = $1 ORDER BY died_at, id",
-      [customer.destinationId],
-    );
-    return rows.map(({ id }) => toPublicId("dlv", id));
-  };
+  const dead = async () =>
+    (await readDeadOf(pool, customer.destinationId)).map((id) => toPublicId("dlv", id));
   await expect.poll(async () => (await dead()).length, { timeout: LONG_MS }).toBe(count);
   await world.receiver.client.script(receiverName, ["ok"]);
   return { customer, receiverName, ids: await dead() };

@@ -269,3 +269,12 @@ export async function send(
 export async function moveDestination(pool: Pool, id: string, url: string): Promise<void> {
   await pool.query("UPDATE sluice.destination SET url = $2, version = version + 1 WHERE id = $1", [id, url]);
 }
+
+/** Ids of a destination's dead letters, oldest first. */
+export async function readDeadOf(pool: Pool, destinationId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT id FROM sluice.dead_letter WHERE destination_id = $1 ORDER BY died_at, id LIMIT 10000",
+    [destinationId],
+  );
+  return rows.map(({ id }) => id);
+}
