@@ -94,6 +94,10 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
   payload: ["id, body, content_type, size_bytes", `${ID}, 'x', 'text/plain', 1`],
   policy: ["service_class, version, body, created_by, reason", "'urgent', 1, '{}', 'ann', 'test'"],
   payload_restricted: ["payload_id, body, restricted_by, reason", `${ID}, 'x', 'ann', 'test'`],
+  queue_now: [
+    "at, tenant_id, service_class, due_count, held_count, gated_count, ready, delayed, in_flight, retry_due_count",
+    `now(), ${ID}, 'urgent', 0, 0, 0, 0, 0, 0, 0`,
+  ],
   queue_sample: [
     "at, scope, service_class, first_attempt_age_ms, due_count, due_age_ms, held_count, held_age_ms, gated_count, ready, delayed, in_flight, dead",
     "clock_timestamp(), 'class', 'urgent', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0",
@@ -128,6 +132,10 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
   series_minute: [
     "minute, tenant_id, service_class, requests, delivered, rate_limited, permanent, server_error, network, blocked, leases_expired, died, first_ages, first_age_max_ms, services, service_max_ms, ends, end_attempts, gaps",
     `now(), ${ID}, 'urgent', 1, 1, 0, 0, 0, 0, 0, 0, 0, '{}', 0, '{}', 0, '{}', 0, '{}'`,
+  ],
+  series_quarter: [
+    "at, service_class, requests, delivered, rate_limited, permanent, server_error, network, blocked, leases_expired, died, first_ages, first_age_max_ms, ends, end_attempts",
+    "now(), 'urgent', 1, 1, 0, 0, 0, 0, 0, 0, 0, '{}', 0, '{}', 0",
   ],
   series_run: ["what, rolled_at", `${ID}::text, now()`],
   tenant: ["id, slug, name", `${ID}, ${ID}::text, 't'`],

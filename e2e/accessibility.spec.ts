@@ -2,7 +2,8 @@
  * Every page and every dialog, as people with and without sight, a mouse or a wide screen meet it: no axe violation of WCAG 2.2
  * AA in both themes and at 320 px, and nothing but tables scrolls sideways there.
  */
-import type { Locator, Page } from "@playwright/test";
+import type { APIRequestContext, Locator, Page } from "@playwright/test";
+import type { ReplayVerb } from "#domain/replay-actions.ts";
 import { bar } from "./controls-parts.ts";
 import {
   axeFindings,
@@ -16,11 +17,16 @@ import {
   WIDE,
 } from "./support/a11y.ts";
 import { becomes, destinationPath, type Scene, setScene, tenantPath } from "./support/a11y-scene.ts";
+import { clientOf } from "./support/accounts.ts";
 import { addCustomer, enqueue } from "./support/enqueue.ts";
+import { ALL_YES, commandReplay, REASON, readReplay, refusedCustomer } from "./support/replay.ts";
+import { quickReplays } from "./support/replay-policy.ts";
 import { expect, test, type World } from "./support/world.ts";
 
 const SCENE_TIMEOUT_MS = 120_000;
 const LONG_MS = 180_000;
+/** Entries of the batch that is looked at. */
+const REPLAYED = 6;
 
 let scene: Scene;
 let end: () => Promise<void> = async () => {};
@@ -173,6 +179,52 @@ async function controlsOf(page: Page, path: string, of: string): Promise<Locator
   await settled(page);
   return controls;
 }
+
+test("replays: a selection, a draft, its review with the dialog, a batch under way, and its report", async ({
+  page,
+  world,
+}) => {
+  await quickReplays(world, "us");
+  const { ids } = await refusedCustomer(world, "us", "Replayed Shop", REPLAYED);
+  await visit(
+    page,
+    `/replays/new?region=us&ids=${ids.join(",")}`,
+    page.getByText(`${REPLAYED} dead letters`),
+  );
+  await checkView(page, "a selection");
+  await page.getByRole("textbox", { name: /^Name of the batch/ }).fill("Replayed for accessibility");
+  await page.getByRole("textbox", { name: /^Reason/ }).fill(REASON);
+  await page.getByRole("button", { name: /^Draft a batch/ }).click();
+  await expect(page).toHaveURL(/rpl_/);
+  await page.getByText("Make stop conditions stricter").click();
+  await checkView(page, "a draft");
+  const batch = { id: /rpl_[0-9a-f]{32}/.exec(page.url())?.[0] ?? "", region: "us" as const };
+  const [author, second] = [
+    await clientOf(world, scene.admin),
+    await clientOf(world, world.accounts.operator),
+  ];
+  const done = async (client: APIRequestContext, verb: ReplayVerb, fields: object = {}) =>
+    expect((await commandReplay(client, batch, verb, fields)).status(), verb).toBe(200);
+  await done(author, "inspect", { deliveryIds: ids });
+  await done(author, "annotate", { rootCause: "their table was empty", checklist: ALL_YES });
+  await done(author, "submit");
+  await visit(page, `/replays/${batch.id}?region=us`, page.getByRole("button", { name: "Request changes" }));
+  await checkView(page, "a batch in review");
+  await page.getByRole("button", { name: "Request changes" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("textbox", { name: /^Comment/ })).toBeVisible();
+  await checkDialogView(page, dialog, "request changes");
+  await done(second, "approve", { sha256: (await readReplay(author, batch)).sha256 });
+  await done(second, "start");
+  await expect(page.getByRole("progressbar")).toBeVisible();
+  await expect(page.getByText(/^Requests$/).first()).toBeVisible();
+  await checkView(page, "a batch under way");
+  await done(second, "stop");
+  await expect(page.getByRole("region", { name: "Report" }).getByText(/delivered$/)).toBeVisible();
+  await checkView(page, "a report");
+  await visit(page, "/replays?region=us&tab=finished", row(page));
+  await checkView(page, "replays");
+});
 
 test.describe("dialogs", () => {
   test("of a tenant: pause, limits, weight, and resume", async ({ page }) => {

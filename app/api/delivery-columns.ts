@@ -22,4 +22,5 @@ export const DELIVERY_COLUMNS: readonly ExportColumn<DeliveryRow>[] = [
   { name: "created_at", value: (row) => row.createdAt },
   { name: "due_at", value: (row) => row.dueAt },
   { name: "finished_at", value: (row) => row.finishedAt },
+  { name: "replay_batch", value: (row) => row.replayId },
 ];

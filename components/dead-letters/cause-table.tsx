@@ -6,6 +6,7 @@ import { NearTimestamp } from "#components/ui/timestamp.tsx";
 import type { DeadLetterGroupRow } from "#db/console/list-dead-letter-groups.ts";
 import { ClassCell, CodeCell, CountCell, DestinationCell, StateCell, TenantsCell } from "./cause-cells.tsx";
 import type { CauseRowsProps } from "./cause-list.tsx";
+import { CauseMenu } from "./cause-menu.tsx";
 import { causeWords } from "./cause-words.ts";
 import { TrendBars } from "./trend-bars.tsx";
 import type { DeadLetterFilters } from "./use-dead-letter-filters.ts";
@@ -21,6 +22,7 @@ const COLUMNS: readonly Column[] = [
   { key: "first", label: "First seen", align: "right" },
   { key: "last", label: "Last seen", align: "right" },
   { key: "assignee", label: "Assignee" },
+  { key: "more", label: "", srLabel: "More" },
 ];
 
 const SKELETON_ROWS = 8;
@@ -72,6 +74,9 @@ function CauseLine({ row, asOf, list }: { row: DeadLetterGroupRow; asOf: string;
         <NearTimestamp iso={row.lastSeenAt} asOf={asOf} />
       </Cell>
       <Cell>{row.assignee ?? <span className="text-faint">nobody</span>}</Cell>
+      <Cell className="w-8">
+        <CauseMenu row={row} asOf={asOf} list={list} />
+      </Cell>
     </Row>
   );
 }

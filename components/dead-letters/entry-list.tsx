@@ -3,15 +3,11 @@
 import type { ReactNode } from "react";
 import { useSelection } from "#components/deliveries/use-selection.ts";
 import { deadLetterExportPath, useDeadLetterEntries } from "#components/queries/dead-letters.ts";
-import { useScope } from "#components/queries/deliveries.ts";
-import { DraftReplayLink } from "#components/replays/draft-link.tsx";
-import { draftFromFilters, newReplayPath } from "#components/replays/selection.ts";
 import { useBehind } from "#components/shell/freshness.ts";
 import { Button } from "#components/ui/button.tsx";
 import { Chip } from "#components/ui/chip.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { ExportLinks } from "#components/ui/export-links.tsx";
-import { formatCount } from "#components/ui/format.ts";
 import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useNarrow } from "#components/ui/use-narrow.ts";
@@ -21,6 +17,7 @@ import type { DeadLetterPage, DeadLetterRow } from "#db/console/list-dead-letter
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import { DeadLettersTable, type DeadLettersTableProps } from "./dead-letters-table.tsx";
 import { EntryCards } from "./entry-cards.tsx";
+import { EntryDrafting } from "./entry-drafting.tsx";
 import { NoDeadLetters, RegionSilent } from "./notices.tsx";
 import type { DeadLetterFilters } from "./use-dead-letter-filters.ts";
 
@@ -59,7 +56,7 @@ export function EntryList({ list }: { list: DeadLetterFilters }) {
           {...paging}
         >
           {page && page.data.rows.length > 0 ? (
-            <Drafting list={list} asOf={page.asOf} ticked={ticked} />
+            <EntryDrafting list={list} asOf={page.asOf} ticked={ticked} />
           ) : null}
           {standIn(query.error, query.data, list, () => void query.refetch()) ?? (
             <Entries
@@ -77,34 +74,6 @@ export function EntryList({ list }: { list: DeadLetterFilters }) {
           </div>
         </ListPanel>
       </div>
-    </div>
-  );
-}
-
-interface DraftingProps {
-  list: DeadLetterFilters;
-  /** The server's time of the list: entries that die later are not meant. */
-  asOf: string;
-  ticked: readonly string[];
-}
-
-/** Ticked rows or the whole filter, never both: what is drafted is what the words on the button say. */
-function Drafting({ list, asOf, ticked }: DraftingProps) {
-  const scope = useScope(list.region);
-  const tenants = scope.data?.status === "ok" ? scope.data.data.tenants : [];
-  const asked = list.filters.tenant ?? null;
-  const tenant = tenants.find(({ id, slug }) => id === asked || slug === asked);
-  const draft = draftFromFilters(list.region, list.filters, asOf, tenant?.id ?? null);
-  return (
-    <div className="flex flex-wrap items-center gap-2 border-line border-b px-4 py-1.5">
-      {ticked.length > 0 ? (
-        <DraftReplayLink
-          path={newReplayPath(list.region, { ids: ticked.join(",") })}
-          label={`Draft replay of ${formatCount(ticked.length)} ticked`}
-        />
-      ) : (
-        <DraftReplayLink {...draft} label="Draft replay from this filter" />
-      )}
     </div>
   );
 }

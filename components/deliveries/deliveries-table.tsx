@@ -3,6 +3,7 @@
 import { PanelRight } from "lucide-react";
 import Link from "next/link";
 import type { MouseEvent } from "react";
+import { replayPath } from "#components/queries/replays.ts";
 import { IconButton } from "#components/ui/button.tsx";
 import { ageAt } from "#components/ui/relative.ts";
 import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
@@ -27,6 +28,7 @@ const COLUMNS: readonly Column[] = [
   { key: "result", label: "Last result" },
   { key: "age", label: "Age", align: "right" },
   { key: "next", label: "Next attempt", align: "right" },
+  { key: "replay", label: "Replay batch" },
 ];
 
 const SKELETON_ROWS = 12;
@@ -146,6 +148,17 @@ function DeliveryLine({ row, asOf, region, selected, current, onSelect, onPeek }
       <Cell align="right">{formatAge(ageAt(row.createdAt, asOf))}</Cell>
       <Cell align="right">
         <NextCell row={row} asOf={asOf} />
+      </Cell>
+      <Cell>
+        {row.replayId === null ? null : (
+          <Link
+            href={replayPath(region, row.replayId)}
+            prefetch={false}
+            className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
+          >
+            <ShortId id={row.replayId} />
+          </Link>
+        )}
       </Cell>
     </Row>
   );

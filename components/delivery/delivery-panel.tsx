@@ -1,9 +1,18 @@
 "use client";
-/** One delivery beside the list that it was opened from. The same parts as its page, in the width of the panel. */
+/**
+ * One delivery beside the list that it was opened from. The same parts as its page, in the width of the panel. They are loaded when the
+ * panel is first opened: a list stays small.
+ */
+import dynamic from "next/dynamic";
 import Link from "next/link";
 import { ShortId } from "#components/ui/short-id.tsx";
 import { SidePanel } from "#components/ui/side-panel.tsx";
-import { DeliveryView } from "./delivery.tsx";
+import { Skeleton } from "#components/ui/skeleton.tsx";
+
+const DeliveryView = dynamic(() => import("./delivery.tsx").then((module) => module.DeliveryView), {
+  ssr: false,
+  loading: () => <Skeleton className="h-64 w-full" />,
+});
 
 export interface DeliveryPanelProps {
   /** Null: closed. */

@@ -25,8 +25,8 @@ import {
   readinessOf,
 } from "./draft-words.ts";
 import { Probes } from "./probes.tsx";
-import { Refused, SaveButton, StepPanel } from "./step-parts.tsx";
-import { type StepProps, useStep } from "./use-step.ts";
+import { Refused, SaveRow, StepPanel } from "./step-parts.tsx";
+import { type FormStepProps, useStep, useUnsaved } from "./use-step.ts";
 
 const URL_MAX_CHARS = 500;
 
@@ -58,7 +58,7 @@ function refuseAnswer(answer: Answer): string | null {
   return answer.yes === null ? "Answer yes or no." : refuseEvidence(answer.evidence);
 }
 
-export function AnnotateStep(props: StepProps) {
+export function AnnotateStep(props: FormStepProps) {
   const { view, readOnly } = props;
   const formId = useId();
   const step = useStep(props);
@@ -74,6 +74,8 @@ export function AnnotateStep(props: StepProps) {
     Object.values(problems).some((problem) => problem !== null) ||
     QUESTIONS.some((name) => refuseAnswer(typed.answers[name]) !== null);
   const refused = view.actions.annotate.reason;
+  const unsaved = contentOf(typed) !== contentOf(annotationOf(view));
+  useUnsaved(props, "annotation", unsaved);
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -98,15 +100,18 @@ export function AnnotateStep(props: StepProps) {
               onChange={(answer) => setTyped({ ...typed, answers: { ...typed.answers, [name]: answer } })}
             />
           ))}
-          <p className="flex flex-wrap items-center gap-3">
-            <SaveButton label="Save cause and evidence" disabled={step.phase.at === "requested"} />
-            {refused === null ? null : <span className="text-muted text-table">{refused}</span>}
-          </p>
+          <SaveRow label="Save cause and evidence" step={step} unsaved={unsaved} refused={refused} />
         </fieldset>
         <Refused phase={step.phase} onReload={step.clear} />
       </form>
     </StepPanel>
   );
+}
+
+/** What of an annotation counts: blanks around it do not. */
+function contentOf({ name, rootCause, fixUrl, answers }: Annotation): string {
+  const each = QUESTIONS.map((question) => [answers[question].yes, answers[question].evidence.trim()]);
+  return JSON.stringify([name.trim(), rootCause.trim(), fixUrl.trim(), each]);
 }
 
 /** As the API takes it. */

@@ -4,6 +4,7 @@ import { type FormEvent, useId, useState } from "react";
 import { refuseReason } from "#components/controls/bounds.ts";
 import { FormButtons } from "#components/controls/form-buttons.tsx";
 import { type ReasonDraft, ReasonFields } from "#components/controls/reason-fields.tsx";
+import { focusFirstWrong } from "#components/controls/use-control-form.ts";
 import { Dialog } from "#components/ui/dialog.tsx";
 import { Refused } from "./step-parts.tsx";
 import { type StepProps, useStep } from "./use-step.ts";
@@ -14,10 +15,13 @@ export default function CancelDialog({ onClose, ...props }: StepProps & { onClos
   const [draft, setDraft] = useState<ReasonDraft>({ reason: "", ticket: "" });
   const [tried, setTried] = useState(false);
 
-  function submit(event: FormEvent) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     setTried(true);
-    if (refuseReason(draft.reason) !== null) return;
+    if (refuseReason(draft.reason) !== null) {
+      focusFirstWrong(event.currentTarget);
+      return;
+    }
     const ticket = draft.ticket.trim();
     step.send("cancel", { reason: draft.reason.trim(), ...(ticket === "" ? {} : { ticket }) }, onClose);
   }

@@ -1,10 +1,12 @@
 /** DLQ-5: what a draft needs before it can be frozen, and that its author can only make it stop earlier. */
 import { describe, expect, it } from "vitest";
+import { ProblemError } from "#components/queries/fetch-json.ts";
 import { ReplayChecklist } from "#domain/commands-replay.ts";
 import { DEFAULT_REPLAY_POLICY, type ThresholdName, thresholdsOf } from "#domain/replay-plan.ts";
 import {
   answersOf,
   neededOf,
+  overlapOf,
   QUESTION_WORDS,
   QUESTIONS,
   readinessOf,
@@ -69,6 +71,28 @@ describe("the checklist", () => {
       dedup: { yes: false, evidence: "no header" },
       order: { yes: null, evidence: "" },
     });
+  });
+});
+
+describe("overlapOf", () => {
+  const refusal = (fields: object) =>
+    new ProblemError({
+      title: "",
+      detail: "",
+      status: 409,
+      code: "replay_overlap",
+      correlationId: "",
+      ...fields,
+    });
+
+  it("reads the entries that another open batch has, and nothing out of any other refusal", () => {
+    expect(overlapOf(refusal({ ids: ["dlv_1", "dlv_2"] }))).toEqual(["dlv_1", "dlv_2"]);
+    for (const error of [
+      refusal({}),
+      refusal({ ids: ["dlv_1"], code: "replay_not_ready" }),
+      new Error("no answer"),
+    ])
+      expect(overlapOf(error)).toEqual([]);
   });
 });
 

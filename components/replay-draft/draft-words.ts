@@ -1,4 +1,5 @@
 /** What a draft still needs before it can be frozen, and the words of its checklist and conditions. Pure. */
+import { type Problem, ProblemError } from "#components/queries/fetch-json.ts";
 import { MIN_OPENED } from "#components/replays/replay-bounds.ts";
 import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
 import type { ThresholdName } from "#domain/replay-plan.ts";
@@ -17,7 +18,7 @@ export const QUESTION_WORDS: Readonly<Record<Question, { question: string; hint:
   rootCause: { question: "Is the root cause known?", hint: "Where is it written down?" },
   causeGone: {
     question: "Is the cause gone?",
-    hint: "What shows it? The probe above looks at the last ten minutes.",
+    hint: "What shows it? The table above looks at the last ten minutes.",
   },
   dedup: {
     question: "Does the receiver recognise our id or key?",
@@ -77,6 +78,13 @@ export function readinessOf(
   };
 }
 
+/** The entries that a refused freeze found in another open batch; empty for every other refusal. */
+export function overlapOf(error: Error): readonly string[] {
+  if (!(error instanceof ProblemError) || error.problem.code !== "replay_overlap") return [];
+  const { ids } = error.problem as Problem & { ids?: unknown };
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+}
+
 export type ThresholdUnit = "s" | "%" | "count";
 
 /** Every stop condition that a plan can make stricter. */
@@ -97,12 +105,14 @@ const FACTORS: Readonly<Record<ThresholdUnit, number>> = { s: 1_000, "%": 0.01, 
 
 /** 60000 -> "60", 0.1 -> "10": as it is typed. */
 export function thresholdText(name: ThresholdName, value: number): string {
-  return String(Number((value / FACTORS[THRESHOLD_WORDS[name].unit]).toFixed(2)));
+  return String(Number((value / FACTORS[THRESHOLD_WORDS[name].unit]).toFixed(3)));
 }
 
-/** The value of what was typed. */
+/** The value of what was typed; times are whole milliseconds. */
 export function thresholdValue(name: ThresholdName, text: string): number {
-  return Number((Number(text) * FACTORS[THRESHOLD_WORDS[name].unit]).toFixed(4));
+  const { unit } = THRESHOLD_WORDS[name];
+  const value = Number(text) * FACTORS[unit];
+  return unit === "s" ? Math.round(value) : Number(value.toFixed(6));
 }
 
 /** What is wrong with a threshold as it was typed, or null: less is stricter, and more needs an administrator. */

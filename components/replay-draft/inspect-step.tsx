@@ -33,7 +33,7 @@ const COLUMNS: readonly Column[] = [
   { key: "open", label: "", srLabel: "Open" },
 ];
 
-export function InspectStep(props: StepProps & { asOf: string }) {
+export function InspectStep(props: StepProps) {
   const { view, readOnly, asOf } = props;
   const step = useStep(props);
   const [open, setOpen] = useState<string | null>(null);

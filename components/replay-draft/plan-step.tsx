@@ -1,93 +1,73 @@
 "use client";
 /**
- * How fast the batch goes and what stops it. A stop condition can be made stricter here and never looser by its author. What
- * is shown as load is what the server computes of the saved plan, never an estimate of the browser's.
+ * How fast the batch goes, when, and what stops it. A stop condition can be made stricter here and never looser by its
+ * author. What is shown as load is what the server computes of the saved plan, never an estimate of the browser's.
  */
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, useState } from "react";
+import { fromWallClock, toWallClock } from "#components/controls/pause-choices.ts";
 import { focusFirstWrong } from "#components/controls/use-control-form.ts";
-import {
-  MAX_BUDGET,
-  MAX_CONCURRENCY,
-  MAX_RATE,
-  MIN_RATE,
-  refuseNumber,
-} from "#components/replays/replay-bounds.ts";
 import { useSignedIn } from "#components/shell/signed-in.tsx";
+import { TextField } from "#components/ui/field.tsx";
+import { zoneName } from "#components/ui/format.ts";
 import { NumberField } from "#components/ui/number-field.tsx";
+import { useZone } from "#components/ui/zone.tsx";
 import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
-import type { ThresholdName } from "#domain/replay-plan.ts";
-import { refuseThreshold, THRESHOLD_WORDS, thresholdText, thresholdValue } from "./draft-words.ts";
+import { THRESHOLD_WORDS, thresholdText } from "./draft-words.ts";
 import { Load } from "./load.tsx";
-import { Refused, SaveButton, StepPanel } from "./step-parts.tsx";
-import { type StepProps, useStep } from "./use-step.ts";
+import {
+  BUDGET,
+  CONCURRENCY,
+  isPlanUnsaved,
+  type PlanDraft,
+  type PlanProblems,
+  planDraftOf,
+  planOf,
+  planProblems,
+  RATE,
+  THRESHOLD_NAMES,
+} from "./plan-draft.ts";
+import { Refused, SaveRow, StepPanel } from "./step-parts.tsx";
+import { type FormStepProps, useStep, useUnsaved } from "./use-step.ts";
 
-const NAMES = Object.keys(THRESHOLD_WORDS) as ThresholdName[];
 const SLOWER_STEP = 0.1;
-const RATE = { min: MIN_RATE, max: MAX_RATE, whole: false };
-const CONCURRENCY = { min: 1, max: MAX_CONCURRENCY, whole: true };
-const BUDGET = { min: 1, max: MAX_BUDGET, whole: true };
 const BIG = 1_000_000;
+const MAX_DATE_CHARS = 25;
+const NO_PROBLEMS: PlanProblems = {};
 
-interface Typed {
-  /** Empty: each destination's own default. */
-  rate: string;
-  concurrency: string;
-  budget: string;
-  stop: Readonly<Record<ThresholdName, string>>;
-}
-
-function typedOf({ plan }: ReplayDetail): Typed {
-  const stop = NAMES.map((name) => [name, thresholdText(name, plan.stop[name])]);
-  return {
-    rate: plan.ratePerSecond === null ? "" : String(plan.ratePerSecond),
-    concurrency: String(plan.concurrency),
-    budget: String(plan.attemptBudget),
-    stop: Object.fromEntries(stop) as Typed["stop"],
-  };
-}
-
-export function PlanStep(props: StepProps) {
-  const { view, readOnly } = props;
+export function PlanStep(props: FormStepProps) {
+  const { view, readOnly, asOf } = props;
   const step = useStep(props);
-  const [typed, setTyped] = useState<Typed>(() => typedOf(view));
+  // What was typed stays, however the page goes on reading.
+  const [typed, setTyped] = useState<PlanDraft>(() => planDraftOf(view.plan));
   const [tried, setTried] = useState(false);
   const mayLoosen = (useSignedIn()?.actions ?? []).includes("replay_raise_rate");
-  const problems = problemsOf(typed, view, mayLoosen);
+  const problems = planProblems(typed, view, { mayLoosen, asOf });
   const refused = view.actions.plan.reason;
-  const set = (change: Partial<Typed>) => setTyped({ ...typed, ...change });
+  const unsaved = isPlanUnsaved(typed, view.plan);
+  useUnsaved(props, "plan", unsaved);
+  const part = {
+    typed,
+    problems: tried ? problems : NO_PROBLEMS,
+    onChange: (change: Partial<PlanDraft>) => setTyped({ ...typed, ...change }),
+  };
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     setTried(true);
-    if (Object.values(problems).some((problem) => problem !== null)) {
-      focusFirstWrong(event.currentTarget);
-      return;
-    }
-    const stop = Object.fromEntries(NAMES.map((name) => [name, thresholdValue(name, typed.stop[name])]));
-    const { startsAfter, endsBefore } = view.plan;
-    const plan = {
-      ratePerSecond: typed.rate.trim() === "" ? null : Number(typed.rate),
-      concurrency: Number(typed.concurrency),
-      attemptBudget: Number(typed.budget),
-      startsAfter,
-      endsBefore,
-      stop,
-    };
-    step.send("plan", { plan });
+    if (Object.values(problems).some((problem) => problem !== null)) focusFirstWrong(event.currentTarget);
+    else step.send("plan", { plan: planOf(typed, view.plan) });
   }
 
   return (
-    <StepPanel title="3. Plan it" done missing="">
+    <StepPanel title="3. Plan it" done={!unsaved} missing="Not saved yet">
       <form onSubmit={submit} noValidate className="grid grid-cols-[minmax(0,1fr)] gap-4">
         <fieldset disabled={readOnly || refused !== null} className="grid min-w-0 gap-4">
           <legend className="sr-only">Plan</legend>
-          <Speed typed={typed} problems={tried ? problems : NO_PROBLEMS} onChange={set} />
+          <Speed {...part} />
+          <Window {...part} asOf={asOf} />
           <Load view={view} />
-          <Stops typed={typed} problems={tried ? problems : NO_PROBLEMS} view={view} onChange={set} />
-          <p className="flex flex-wrap items-center gap-3">
-            <SaveButton label="Save plan" disabled={step.phase.at === "requested"} />
-            {refused === null ? null : <span className="text-muted text-table">{refused}</span>}
-          </p>
+          <Stops {...part} view={view} />
+          <SaveRow label="Save plan" step={step} unsaved={unsaved} refused={refused} />
         </fieldset>
         <Refused phase={step.phase} onReload={step.clear} />
       </form>
@@ -95,23 +75,10 @@ export function PlanStep(props: StepProps) {
   );
 }
 
-type Problems = Readonly<Partial<Record<"rate" | "concurrency" | "budget" | ThresholdName, string | null>>>;
-const NO_PROBLEMS: Problems = {};
-
-function problemsOf(typed: Typed, { policy }: ReplayDetail, mayLoosen: boolean): Problems {
-  const stop = NAMES.map((name) => [name, refuseThreshold(name, typed.stop[name], policy[name], mayLoosen)]);
-  return {
-    rate: typed.rate.trim() === "" ? null : refuseNumber(typed.rate, RATE),
-    concurrency: refuseNumber(typed.concurrency, CONCURRENCY),
-    budget: refuseNumber(typed.budget, BUDGET),
-    ...Object.fromEntries(stop),
-  };
-}
-
 interface PartProps {
-  typed: Typed;
-  problems: Problems;
-  onChange: (change: Partial<Typed>) => void;
+  typed: PlanDraft;
+  problems: PlanProblems;
+  onChange: (change: Partial<PlanDraft>) => void;
 }
 
 function Speed({ typed, problems, onChange }: PartProps) {
@@ -151,20 +118,57 @@ function Speed({ typed, problems, onChange }: PartProps) {
   );
 }
 
+/** The moments are kept in UTC; the fields show them in the zone that is chosen, and name it. */
+function Window({ typed, problems, onChange, asOf }: PartProps & { asOf: string }) {
+  const zone = useZone();
+  const where = zone === "utc" ? "UTC" : `your zone (${zoneName("local", asOf)})`;
+  const shown = (iso: string) => (iso === "" ? "" : toWallClock(iso, zone));
+  const read = (text: string) => {
+    const ms = fromWallClock(text, zone);
+    return ms === null ? "" : new Date(ms).toISOString();
+  };
+  return (
+    <div className="grid gap-4 lg:grid-cols-3">
+      <TextField
+        label={`Not before, in ${where}`}
+        note="optional"
+        hint="A start is refused until then."
+        type="datetime-local"
+        maxLength={MAX_DATE_CHARS}
+        value={shown(typed.startsAfter)}
+        onChange={(text) => onChange({ startsAfter: read(text) })}
+      />
+      <TextField
+        label={`Not after, in ${where}`}
+        note="optional"
+        hint="A batch that is out pauses then."
+        type="datetime-local"
+        maxLength={MAX_DATE_CHARS}
+        value={shown(typed.endsBefore)}
+        error={problems.endsBefore ?? null}
+        onChange={(text) => onChange({ endsBefore: read(text) })}
+      />
+    </div>
+  );
+}
+
 const UNITS = { s: "s", "%": "%", count: "" } as const;
 
 function Stops({ typed, problems, view, onChange }: PartProps & { view: ReplayDetail }) {
-  const id = useId();
+  const [open, setOpen] = useState(false);
+  // A field that cannot be seen cannot be mended.
+  const wrong = THRESHOLD_NAMES.some((name) => (problems[name] ?? null) !== null);
   return (
-    <details className="rounded-md border border-line px-3 py-2">
-      <summary
-        id={id}
-        className="flex min-h-6 cursor-pointer items-center font-medium text-table max-md:min-h-11"
-      >
+    <details
+      open={open || wrong}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      className="rounded-md border border-line px-3 py-2"
+    >
+      <summary className="flex min-h-6 cursor-pointer items-center font-medium text-table max-md:min-h-11">
         Make stop conditions stricter
       </summary>
       <div className="mt-3 grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
-        {NAMES.map((name) => {
+        {THRESHOLD_NAMES.map((name) => {
           const { label, unit } = THRESHOLD_WORDS[name];
           return (
             <NumberField

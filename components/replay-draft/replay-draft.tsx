@@ -4,7 +4,8 @@
  * last step freezes the batch for a second person.
  */
 import dynamic from "next/dynamic";
-import { useState } from "react";
+import { useCallback, useState } from "react";
+import { actorWords } from "#components/controls/conflict-words.ts";
 import { useReplay } from "#components/queries/replays.ts";
 import { ReadOnlyHere } from "#components/replays/new-replay.tsx";
 import { Exclusions } from "#components/replays/preview-facts.tsx";
@@ -25,7 +26,7 @@ import { PlanStep } from "./plan-step.tsx";
 import { SentBack } from "./sent-back.tsx";
 import { StepPanel } from "./step-parts.tsx";
 import { ConditionList, SubmitStep } from "./submit-step.tsx";
-import { useVersion } from "./use-step.ts";
+import { type UnsavedStep, useVersion } from "./use-step.ts";
 
 /** Loaded when it is opened. */
 const CancelDialog = dynamic(() => import("./cancel-dialog.tsx"), { ssr: false });
@@ -57,8 +58,12 @@ function Draft({ region, view, asOf }: { region: Region; view: ReplayDetail; asO
   const readOnly = useNarrow();
   const [version, setVersion] = useVersion(view);
   const [cancelling, setCancelling] = useState(false);
+  const [unsaved, setUnsaved] = useState<readonly UnsavedStep[]>([]);
+  const onUnsaved = useCallback((name: UnsavedStep, is: boolean) => {
+    setUnsaved((before) => [...before.filter((one) => one !== name), ...(is ? [name] : [])]);
+  }, []);
   const cancelRefused = view.actions.cancel.reason;
-  const step = { region, view, version, onChanged: setVersion, readOnly };
+  const step = { region, view, version, onChanged: setVersion, readOnly, asOf };
   const red = view.conditions.filter(({ breached }) => breached).length;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -89,14 +94,14 @@ function Draft({ region, view, asOf }: { region: Region; view: ReplayDetail; asO
         <div className="grid gap-2">
           <p>
             <strong>{plural(view.items, "dead letter")}</strong> of {scopeWords(view.scope)}. Drafted by{" "}
-            {view.requestedBy}: {view.reason}
+            {actorWords(view.requestedBy)}: {view.reason}
           </p>
           <Exclusions excluded={view.excluded} />
         </div>
       </Panel>
-      <InspectStep {...step} asOf={asOf} />
-      <AnnotateStep {...step} />
-      <PlanStep {...step} />
+      <InspectStep {...step} />
+      <AnnotateStep {...step} onUnsaved={onUnsaved} />
+      <PlanStep {...step} onUnsaved={onUnsaved} />
       <StepPanel title="4. Stop conditions now" done={red === 0} missing={`${red} red`}>
         <div className="grid gap-2">
           <p className="max-w-prose text-muted text-table">
@@ -105,7 +110,7 @@ function Draft({ region, view, asOf }: { region: Region; view: ReplayDetail; asO
           <ConditionList conditions={view.conditions} />
         </div>
       </StepPanel>
-      <SubmitStep {...step} />
+      <SubmitStep {...step} unsaved={unsaved} />
       {cancelling ? <CancelDialog {...step} onClose={() => setCancelling(false)} /> : null}
     </div>
   );

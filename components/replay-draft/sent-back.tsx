@@ -1,5 +1,7 @@
 /** That a second person asked for changes, and what they wrote; or that this batch follows another one. */
-import Link from "next/link";
+
+import { actorWords } from "#components/controls/conflict-words.ts";
+import { Follows } from "#components/replays/follows.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
 import type { Region } from "#domain/region.ts";
@@ -11,7 +13,7 @@ export function SentBack({ view, region }: { view: ReplayDetail; region: Region 
       {diff === null || diff.requestedBy === null ? null : (
         <div role="note" className="rounded-md bg-warn-soft px-3 py-2.5">
           <p className="font-medium">
-            {diff.requestedBy} asked for changes
+            {actorWords(diff.requestedBy)} asked for changes
             {diff.requestedAt === null ? null : (
               <>
                 {" "}
@@ -22,19 +24,7 @@ export function SentBack({ view, region }: { view: ReplayDetail; region: Region 
           {diff.comment === null ? null : <p className="break-words">{diff.comment}</p>}
         </div>
       )}
-      {parent === null ? null : (
-        <p className="text-table">
-          Follows{" "}
-          <Link
-            href={`/replays/${parent.id}?region=${region}`}
-            prefetch={false}
-            className="text-accent underline underline-offset-4"
-          >
-            {parent.name}
-          </Link>
-          {parent.rootCause === null ? "." : `, whose cause was: ${parent.rootCause}`}
-        </p>
-      )}
+      <Follows parent={parent} region={region} />
     </>
   );
 }

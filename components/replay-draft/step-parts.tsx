@@ -6,6 +6,7 @@ import type { CommandPhase } from "#components/controls/use-command.ts";
 import { clockSkewMs } from "#components/queries/server-clock.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { StatusText } from "#components/ui/status.tsx";
+import type { Step } from "./use-step.ts";
 
 export interface StepPanelProps {
   title: string;
@@ -28,13 +29,33 @@ export function StepPanel({ title, done, missing = "To do", children }: StepPane
   );
 }
 
-export interface SaveButtonProps {
+interface SaveButtonProps {
   label: string;
   disabled: boolean;
 }
 
-/** Sends the form that it stands in. */
-export function SaveButton({ label, disabled }: SaveButtonProps) {
+export interface SaveRowProps {
+  label: string;
+  step: Step;
+  unsaved: boolean;
+  /** Why it cannot be saved here; null: it can. */
+  refused: string | null;
+}
+
+/** Sends the form that it stands in, and says whether what was typed is stored. */
+export function SaveRow({ label, step, unsaved, refused }: SaveRowProps) {
+  return (
+    <p className="flex flex-wrap items-center gap-3">
+      <SaveButton label={label} disabled={step.phase.at === "requested"} />
+      <span role="status" className="text-muted text-table empty:hidden">
+        {unsaved ? "Not saved yet." : step.saved ? "Saved." : ""}
+      </span>
+      {refused === null ? null : <span className="text-muted text-table">{refused}</span>}
+    </p>
+  );
+}
+
+function SaveButton({ label, disabled }: SaveButtonProps) {
   return (
     <button
       type="submit"

@@ -7,14 +7,20 @@ import { Button } from "#components/ui/button.tsx";
 import { plural } from "#components/ui/format.ts";
 import { StatusText } from "#components/ui/status.tsx";
 import type { ConditionState } from "#domain/replay-stop.ts";
-import { answersOf, QUESTIONS, readinessOf } from "./draft-words.ts";
+import { answersOf, overlapOf, QUESTIONS, readinessOf } from "./draft-words.ts";
 import { Refused, StepPanel } from "./step-parts.tsx";
-import { type StepProps, useStep } from "./use-step.ts";
+import { type Step, type StepProps, type UnsavedStep, useStep } from "./use-step.ts";
 
-export function SubmitStep(props: StepProps) {
+const UNSAVED_WORDS: Readonly<Record<UnsavedStep, string>> = {
+  annotation: "cause and evidence are not saved as they stand above",
+  plan: "the plan is not saved as it stands above",
+};
+
+export function SubmitStep(props: StepProps & { unsaved: readonly UnsavedStep[] }) {
   const { view, readOnly } = props;
   const step = useStep(props);
-  const { missing } = readinessOf(view);
+  // What is frozen is what is stored, so nothing else may stand on the page.
+  const missing = [...readinessOf(view).missing, ...props.unsaved.map((name) => UNSAVED_WORDS[name])];
   const refused = view.actions.submit.reason;
   const answers = answersOf(view.checklist);
   const no = QUESTIONS.filter((name) => answers[name].yes === false);
@@ -55,8 +61,23 @@ export function SubmitStep(props: StepProps) {
           </p>
         )}
         <Refused phase={step.phase} onReload={step.clear} />
+        <TakeOut step={step} />
       </div>
     </StepPanel>
+  );
+}
+
+/** Entries that another open batch has can leave this one; nothing leaves it without a press. */
+function TakeOut({ step }: { step: Step }) {
+  const ids = step.phase.at === "refused" ? overlapOf(step.phase.error) : [];
+  if (ids.length === 0) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-3">
+      <Button onClick={() => step.send("remove", { deliveryIds: ids })}>
+        Take {plural(ids.length, "entry", "entries")} out of this batch
+      </Button>
+      <span className="text-muted text-table">They stay in the other one. Then freeze again.</span>
+    </p>
   );
 }
 

@@ -4,6 +4,7 @@ import dynamic from "next/dynamic";
 import Link from "next/link";
 import { useEffect, useRef, useState } from "react";
 import { DraftReplayLink } from "#components/replays/draft-link.tsx";
+import { Follows } from "#components/replays/follows.tsx";
 import { stateWords } from "#components/replays/replay-words.ts";
 import { scopeWords } from "#components/replays/replays-table.tsx";
 import { newReplayPath } from "#components/replays/selection.ts";
@@ -108,15 +109,7 @@ function Related({ region, view }: Seen) {
   const link = "text-accent underline underline-offset-4";
   return (
     <>
-      {parent === null ? null : (
-        <p className="text-table">
-          Follows{" "}
-          <Link href={`/replays/${parent.id}?region=${region}`} prefetch={false} className={link}>
-            {parent.name}
-          </Link>
-          {parent.rootCause === null ? "." : `, whose cause was: ${parent.rootCause}`}
-        </p>
-      )}
+      <Follows parent={parent} region={region} />
       {followUps.length === 0 ? null : (
         <p className="text-table">
           Followed by{" "}

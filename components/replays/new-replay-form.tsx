@@ -5,6 +5,7 @@ import { refuseReason } from "#components/controls/bounds.ts";
 import { CommandError } from "#components/controls/command-error.tsx";
 import { type ReasonDraft, ReasonFields } from "#components/controls/reason-fields.tsx";
 import { useCommand } from "#components/controls/use-command.ts";
+import { focusFirstWrong } from "#components/controls/use-control-form.ts";
 import { newReplayApiPath } from "#components/queries/replays.ts";
 import { clockSkewMs } from "#components/queries/server-clock.ts";
 import { TextField } from "#components/ui/field.tsx";
@@ -49,10 +50,13 @@ export function NewReplayForm({
   const nameProblem = refuseName(name);
   const causeProblem = isFollowUp ? refuseEvidence(cause) : null;
 
-  function submit(event: FormEvent) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     setTried(true);
-    if (nameProblem !== null || causeProblem !== null || refuseReason(draft.reason) !== null) return;
+    if (nameProblem !== null || causeProblem !== null || refuseReason(draft.reason) !== null) {
+      focusFirstWrong(event.currentTarget);
+      return;
+    }
     const ticket = draft.ticket.trim();
     const body = {
       name: name.trim(),

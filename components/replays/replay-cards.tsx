@@ -1,5 +1,6 @@
 "use client";
 /** Replay batches on a narrow screen: one card each with what decides whether one has to look. */
+import { actorWords } from "#components/controls/conflict-words.ts";
 import { Card, CardField, CardSkeletons, Cards } from "#components/ui/cards.tsx";
 import { StatusText } from "#components/ui/status.tsx";
 import { NearTimestamp } from "#components/ui/timestamp.tsx";
@@ -20,7 +21,7 @@ export function ReplayCards({ caption, region, rows, asOf, busy }: ReplaysTableP
           <CardField label="Progress">{row.progress}</CardField>
           <CardField label="Scope">{scopeWords(row.scope)}</CardField>
           <CardField label="People">
-            {row.requestedBy}, {reviewerWords(row)}
+            {actorWords(row.requestedBy)}, {reviewerWords(row)}
           </CardField>
           <CardField label="Updated">
             <NearTimestamp iso={row.updatedAt} asOf={asOf} />

@@ -1,6 +1,7 @@
 "use client";
 /** Replay batches as a table: state, people, what is in them, how far they are, and why they stopped. */
 import Link from "next/link";
+import { actorWords } from "#components/controls/conflict-words.ts";
 import { formatCount, plural } from "#components/ui/format.ts";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
@@ -56,7 +57,7 @@ function ReplayLine({ row, region, asOf }: { row: ReplayRow; region: Region; asO
         <StatusText {...stateWords(row.state, row.pausedBy)} />
         {row.mayReview ? <span className="ml-1.5 text-warn">by you</span> : null}
       </Cell>
-      <Cell>{row.requestedBy}</Cell>
+      <Cell>{actorWords(row.requestedBy)}</Cell>
       <Cell>{reviewerWords(row)}</Cell>
       <Cell align="right">{formatCount(row.items)}</Cell>
       <Cell>{scopeWords(row.scope)}</Cell>
@@ -89,7 +90,8 @@ export function ReplayLink({ row, region }: { row: Pick<ReplayRow, "id" | "name"
 /** "nobody yet", or who it was, and that the glass was broken. */
 export function reviewerWords({ reviewer, breakGlassBy }: Pick<ReplayRow, "reviewer" | "breakGlassBy">) {
   if (reviewer === null) return "nobody yet";
-  return breakGlassBy === null ? reviewer : `${reviewer}, break-glass`;
+  const name = actorWords(reviewer);
+  return breakGlassBy === null ? name : `${name}, break-glass`;
 }
 
 /** "Summit Gear Exchange: Ledger", "3 tenants, 4 destinations". */

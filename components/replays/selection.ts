@@ -85,6 +85,11 @@ export function newReplayPath(region: Region, address: SelectionAddress): string
   return `/replays/new?${query.toString()}`;
 }
 
+/** What an address of the drafting page selects. */
+export function selectionAt(path: string): ReplaySelection | null {
+  return selectionOf(Object.fromEntries(new URLSearchParams(path.slice(path.indexOf("?") + 1))));
+}
+
 /** Filters of the entries list that a batch cannot be asked for by. */
 const OTHER_FILTERS: Readonly<Record<string, string>> = { cause: "Class", code: "Code" };
 

@@ -306,7 +306,9 @@ export function pageText(plan: ListPlan, filter: ListFilter, limit: string, bind
 /** How many rows match, counted to `limit`. */
 export function countText(plan: ListPlan, filter: ListFilter, limit: string, bind: Bind): string {
   const keys = keysOf(filter, bind);
-  const parts = plan.sources.map(({ table, terms }) => partText("b.id", TABLES[table], terms, keys, "", limit));
+  const parts = plan.sources.map(({ table, terms }) =>
+    partText("b.id", TABLES[table], terms, keys, "", limit),
+  );
   // $1 stands in the statement whether a source needs it or not: a parameter without a use has no type.
   return `SELECT count(*)::integer AS n FROM (SELECT 1 FROM (${parts.join(" UNION ALL ")}) u LIMIT ${limit}) c
            WHERE $1::timestamptz IS NOT NULL`;

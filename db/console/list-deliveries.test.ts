@@ -292,6 +292,48 @@ describe("held", () => {
 });
 
 describe("held filters", () => {
+  test("OUT-10 behind few gates and behind very many a list and its total are of the same rows", async () => {
+    const { pool } = regions.us;
+    const tenant = await addTenant(pool, "us", "many-gates");
+    const made = async (count: number) => {
+      const { rows } = await pool.query<{ id: string }>(
+        `INSERT INTO sluice.destination (id, region, tenant_id, name, url, secret_current)
+         SELECT gen_random_uuid(), 'us', $1, 'Gate', 'https://hooks.example.com/in', '\\x00' FROM generate_series(1, $2::integer) RETURNING id`,
+        [tenant, count],
+      );
+      const ids = rows.map((row) => row.id);
+      await pool.query(
+        `INSERT INTO sluice.destination_state (destination_id, region, hold_until, hold_set_at, hold_why, hold_status, probing)
+         SELECT id, 'us', clock_timestamp() + interval '1 hour', clock_timestamp(), 'rate_limited', 429, false FROM unnest($1::uuid[]) id`,
+        [ids],
+      );
+      return ids;
+    };
+    const expected: string[] = [];
+    const gate = async (limit: number) => {
+      const listed = await page({ tenant: "many-gates", reason: "gate", limit });
+      return { ids: listed.rows.map((row) => row.id), total: listed.total, next: listed.next };
+    };
+    for (const [index, destination] of (await made(3)).entries()) {
+      for (const ago of [10, 20]) {
+        const fields = { tenantId: tenant, destinationId: destination, dueInSeconds: -ago - index };
+        expected.push((await addDelivery(pool, "us", fields)).id);
+      }
+      await addDelivery(pool, "us", { tenantId: tenant, destinationId: destination, dueInSeconds: 600 });
+    }
+    const few = await gate(100);
+    expect([...few.ids].sort()).toEqual(expected.map((id) => toPublicId("dlv", id)).sort());
+    const pages = await gate(4);
+    expect(pages.ids).toEqual(few.ids.slice(0, 4));
+    expect(pages.total).toEqual({ count: 6, atLeast: false });
+    const rest = await page({ tenant: "many-gates", reason: "gate", limit: 4, cursor: pages.next ?? "" });
+    expect(rest.rows.map((row) => row.id)).toEqual(few.ids.slice(4));
+    // More than are gone through one by one.
+    await made(300);
+    expect(await gate(100)).toEqual(few);
+    expect(await gate(4)).toEqual(pages);
+  });
+
   test("OUT-10 what people hold is found by its reason, due rows only, and nothing else", async () => {
     const { pool } = regions.us;
     const tenant = await addTenant(pool, "us", "held-filters");

@@ -102,6 +102,8 @@ export interface DeliveryRow {
   createdAt: string;
   dueAt: string;
   finishedAt: string | null;
+  /** `rpl_...` of the replay batch that released it last. */
+  replayId: string | null;
   /** Named only for a waiting delivery that is due: what holds it. */
   held: Blocker[];
 }
@@ -301,6 +303,7 @@ interface PageRow extends NameRow, BlockerRow {
   lane: Lane | null;
   reason: string | null;
   finished_at: Date | null;
+  replay_batch_id: string | null;
 }
 
 function toRow(row: PageRow, asOf: Date, policies: Policies): DeliveryRow {
@@ -323,6 +326,7 @@ function toRow(row: PageRow, asOf: Date, policies: Policies): DeliveryRow {
     createdAt: row.created_at.toISOString(),
     dueAt: row.due_at.toISOString(),
     finishedAt: row.finished_at?.toISOString() ?? null,
+    replayId: row.replay_batch_id === null ? null : toPublicId("rpl", row.replay_batch_id),
     held: due ? blockersOf(row, asOf) : [],
   };
 }

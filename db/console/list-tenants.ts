@@ -2,9 +2,10 @@
  * One page of tenants over the asked regions, the worst age first or by name. A tenant of two regions is two rows: they
  * are different rows of different databases, with states, limits and ages of their own (decision 0021).
  *
- * The order is taken from the newest sample of tenants (at most a minute old), the numbers of a page are read live. So a
- * page costs one look at the tenants' table and one pass over the live rows, however many tenants there are, and paging
- * is stable: a sample never changes, and the cursor names the one that it began with.
+ * The order is taken from the newest sample of tenants (at most a minute old), the numbers of a page are read live, or on a
+ * large region from the sums that its workers have just made: the region's answer is of that moment then. So a page costs
+ * one look at the tenants' table and at the rows of its own tenants, however many tenants there are, and paging is stable:
+ * a sample never changes, and the cursor names the one that it began with.
  */
 import type { ServiceClass } from "#domain/delivery.ts";
 import { toPublicId } from "#domain/ids.ts";
@@ -12,6 +13,7 @@ import { type AccessScope, regionsOf, type TenantScope, tenantsIn } from "#domai
 import type { Region } from "#domain/region.ts";
 import { badCursor, readKey, writeKey } from "./key-cursor.ts";
 import { DUE_LAG, OBJECTIVES } from "./objectives.ts";
+import { keptMoment } from "./queue-now.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 import { readTenantNumbers, type TenantNumbers } from "./read-tenant-numbers.ts";
 
@@ -94,7 +96,9 @@ export async function listTenants(access: AccessScope, filter: TenantFilter): Pr
   const last = shown.at(-1);
   return {
     regions: answers.map((answer) =>
-      answer.status === "ok" ? { ...answer, data: { sampledAt: answer.data.sampledAt } } : answer,
+      answer.status === "ok"
+        ? { ...answer, asOf: answer.data.asOf, data: { sampledAt: answer.data.sampledAt } }
+        : answer,
     ),
     rows: shown.map(({ row }) => row),
     next: found.length > filter.limit && last ? writePosition(filter.sort, last, answers) : null,
@@ -110,6 +114,8 @@ interface Placed {
 }
 
 interface RegionPage {
+  /** Of when the numbers are, UTC. */
+  asOf: string;
   sampledAt: string | null;
   rows: Placed[];
 }
@@ -125,12 +131,15 @@ async function pageOf(
   const sampledAt = await sampleOf(sql, asOf, from === null ? null : from.sampledMs[region]);
   const { text, values } = orderStatement(filter, asOf, sampledAt, tenantIds, from);
   const rows = await sql<OrderRow>(text, values);
+  const keptAt = await keptMoment(sql, asOf);
   const numbers = await readTenantNumbers(
     sql,
-    asOf,
+    keptAt ?? asOf,
     rows.map((row) => row.id),
+    { kept: keptAt !== null },
   );
   return {
+    asOf: (keptAt ?? asOf).toISOString(),
     sampledAt: sampledAt?.toISOString() ?? null,
     rows: rows.flatMap((row) => {
       const own = numbers.get(row.id);

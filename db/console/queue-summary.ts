@@ -1,14 +1,16 @@
 /**
- * Sums `sluice.queue_age` up for a region and for its tenants. One statement scans the live table once; everything else
- * in it is looked up by an index for the few tenants that are shown. The rest is arithmetic on its small answer.
+ * Sums `sluice.queue_age` up for a region and for its tenants. One statement scans the live table once, or the sums that a
+ * sampling has kept of it; everything else in it is looked up by an index for the few tenants that are shown. The rest is
+ * arithmetic on its small answer.
  */
 import { SERVICE_CLASSES, type ServiceClass } from "#domain/delivery.ts";
 import { toPublicId } from "#domain/ids.ts";
 import type { CountAndAge } from "#domain/queue-age.ts";
 import { FIRST_AGE_BOUNDS_MS, quantileOf } from "#domain/series.ts";
 import type { FirstAttempt } from "./ages.ts";
+import { queueRows } from "./queue-now.ts";
 
-/** The answer of `QUEUE`. Instants are milliseconds since 1970. */
+/** The answer of `queueText`. Instants are milliseconds since 1970. */
 export interface QueueJson {
   classes: {
     serviceClass: ServiceClass;
@@ -118,10 +120,11 @@ const FIRST_AGE_SUMS = Array.from(
  * $1 the time of the answer, $2 the most tenants, $3 and $4 the first-attempt targets of urgent and routine in ms,
  * $5 the tenants of the scope (null: all); nobody else is in any number.
  * Tenants are ranked by their worst lag; one with dead letters only still has a line.
+ * @param kept from the kept sums of $1
  */
-export const QUEUE = `
+export const queueText = (kept: boolean): string => `
   WITH q AS MATERIALIZED (
-    SELECT * FROM sluice.queue_age($1, $5::uuid[])
+    SELECT * FROM ${queueRows(kept, "$1", "$5")}
   ), dead AS MATERIALIZED (
     -- One step a tenant, however many dead letters it has.
     WITH RECURSIVE walk AS (

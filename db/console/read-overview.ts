@@ -18,10 +18,11 @@ import {
   RATE_LIMITED_SHARE,
   TRIED_SHARE_TARGET,
 } from "./objectives.ts";
+import { keptMoment } from "./queue-now.ts";
 import {
   type MatrixRow,
-  QUEUE,
   type QueueJson,
+  queueText,
   summarise,
   TENANT_DEAD_LIMIT,
   toMatrix,
@@ -103,8 +104,9 @@ const THRESHOLDS: Thresholds = {
 /**
  * Asks the given regions of the scope at once, or all of them. Ages, depths and counts are those of the scope's tenants;
  * workers and slots are the region's. On a region with so much live work that a scan of it is dear, the answer may be some
- * seconds old; its `asOf` says of when every number is. Such a region is read again by itself for some minutes after somebody
- * looked, so that only the first one waits for the scan.
+ * seconds old: it is made of what the workers' newest sampling has summed up, and its `asOf` is that moment; no number is older.
+ * Without such a sampling the rows are summed up here, and a dear region is read again by itself for some minutes after
+ * somebody looked, so that only the first one waits for the scan.
  * @throws SluiceError `not_found` when a given region is outside the scope.
  */
 export async function readOverview(
@@ -115,7 +117,14 @@ export async function readOverview(
   return { ...THRESHOLDS, regions: await Promise.all(scoped.map(readOne)) };
 }
 
-function readOne({
+/** What one region said. */
+interface Told {
+  readonly answer: RegionAnswer<RegionOverview>;
+  /** Made of kept sums: cheap, so that it is read anew each time. */
+  readonly kept: boolean;
+}
+
+async function readOne({
   region,
   tenantIds,
 }: {
@@ -123,24 +132,47 @@ function readOne({
   tenantIds: TenantScope;
 }): Promise<RegionAnswer<RegionOverview>> {
   const whose = tenantIds === null ? "all" : [...tenantIds].sort().join();
-  return snapshot(
+  const { answer } = await snapshot(
     `overview:${region}:${whose}`,
-    () => readRegion(region, (sql, asOf) => overviewOf(sql, asOf, tenantIds)),
+    () => tell(region, tenantIds),
     isDear,
     () => performance.now(),
     WARM_RULES,
   );
+  return answer;
+}
+
+async function tell(region: Region, tenantIds: TenantScope): Promise<Told> {
+  const answer = await readRegion(region, async (sql, asOf) => {
+    const keptAt = await keptMoment(sql, asOf);
+    return { keptAt, overview: await overviewOf(sql, keptAt ?? asOf, tenantIds, keptAt !== null) };
+  });
+  if (answer.status !== "ok") return { answer, kept: false };
+  const { keptAt, overview } = answer.data;
+  const asOf = keptAt?.toISOString() ?? answer.asOf;
+  return { answer: { ...answer, asOf, data: overview }, kept: keptAt !== null };
 }
 
 /** Decided by size and not by time: a slow moment of a small region must not make its next answer an old one. */
-function isDear(answer: RegionAnswer<RegionOverview>): boolean {
-  if (answer.status !== "ok") return false;
+function isDear({ answer, kept }: Told): boolean {
+  if (kept || answer.status !== "ok") return false;
   const { ready, delayed, inFlight } = answer.data;
   return ready + delayed + inFlight >= DEAR_ROWS;
 }
 
-async function overviewOf(sql: Reader, asOf: Date, tenantIds: TenantScope): Promise<RegionOverview> {
-  const [queue] = await sql<{ queue: QueueJson }>(QUEUE, [asOf, MATRIX_ROWS, ...targets(), tenantIds]);
+/** @param asOf of the answer: the moment of the kept sums, if they are used */
+async function overviewOf(
+  sql: Reader,
+  asOf: Date,
+  tenantIds: TenantScope,
+  kept: boolean,
+): Promise<RegionOverview> {
+  const [queue] = await sql<{ queue: QueueJson }>(queueText(kept), [
+    asOf,
+    MATRIX_ROWS,
+    ...targets(),
+    tenantIds,
+  ]);
   if (queue === undefined) throw new Error("the overview statement returned no row");
   const facts = await readFacts(sql, asOf, tenantIds);
   const { tenantsLate, ...summary } = summarise(queue.queue, asOf);

@@ -1,10 +1,11 @@
 /**
- * What tenants of one region wait for, told live and for the named tenants only: ages, held work, dead letters,
+ * What tenants of one region wait for, for the named tenants only: ages, held work, dead letters,
  * destinations in trouble, limits. Ages come from `sluice.queue_age`, the one definition that samples and alerts use too.
  * It must never be asked for a whole region: a page names its tenants.
  */
 import type { ServiceClass } from "#domain/delivery.ts";
 import type { CountAndAge } from "#domain/queue-age.ts";
+import { queueRows } from "./queue-now.ts";
 import type { Reader } from "./read-region.ts";
 
 /** Most tenants of one read. */
@@ -49,7 +50,7 @@ export interface TenantNumbers {
 }
 
 /** $1 the time of the answer, $2 the tenants, $3 the most dead letters that are counted. */
-const NUMBERS = `
+const numbersText = (kept: boolean): string => `
   WITH live AS MATERIALIZED (
     SELECT q.tenant_id, min(q.first_due_at) AS first_due_at,
            (array_agg(q.service_class ORDER BY q.first_due_at NULLS LAST))[1] AS first_class,
@@ -58,7 +59,7 @@ const NUMBERS = `
            min(q.held_why) FILTER (WHERE q.held_count > 0) AS held_why, sum(q.ready)::integer AS ready,
            sum(q.delayed)::integer AS delayed, sum(q.in_flight)::integer AS in_flight,
            array_agg(DISTINCT q.service_class::text) AS classes
-      FROM sluice.queue_age($1, $2::uuid[]) q GROUP BY 1
+      FROM ${queueRows(kept, "$1", "$2")} GROUP BY 1
   ), places AS MATERIALIZED (
     SELECT x.tenant_id, count(*)::integer AS n, count(*) FILTER (WHERE ${FAILING})::integer AS failing
       FROM sluice.destination x LEFT JOIN sluice.destination_state s ON s.destination_id = x.id
@@ -114,16 +115,19 @@ interface NumbersRow {
   part: number | null;
 }
 
-/** The numbers of the named tenants (UUIDs, at most `MAX_NUMBERED_TENANTS`) by UUID. */
+/**
+ * The numbers of the named tenants (UUIDs, at most `MAX_NUMBERED_TENANTS`) by UUID.
+ * @param kept from the kept sums of `asOf` (queue-now.ts), for many tenants at a time
+ */
 export async function readTenantNumbers(
   sql: Reader,
   asOf: Date,
   tenantIds: readonly string[],
-  deadLimit = LIST_COUNT_LIMIT,
+  { deadLimit = LIST_COUNT_LIMIT, kept = false } = {},
 ): Promise<Map<string, TenantNumbers>> {
   if (tenantIds.length === 0) return new Map();
   const wanted = tenantIds.slice(0, MAX_NUMBERED_TENANTS);
-  const rows = await sql<NumbersRow>(NUMBERS, [asOf, wanted, deadLimit + 1]);
+  const rows = await sql<NumbersRow>(numbersText(kept), [asOf, wanted, deadLimit + 1]);
   return new Map(rows.map((row) => [row.id, toNumbers(row, asOf)]));
 }
 

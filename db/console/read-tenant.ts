@@ -116,7 +116,9 @@ async function find(
   const id = reference.startsWith("ten_") ? fromPublicId("ten", reference) : null;
   const [row] = await sql<DetailRow>(TENANT, [asOf, id, reference, tenantIds]);
   if (row === undefined) return null;
-  const numbers = (await readTenantNumbers(sql, asOf, [row.id], DETAIL_COUNT_LIMIT)).get(row.id);
+  const numbers = (await readTenantNumbers(sql, asOf, [row.id], { deadLimit: DETAIL_COUNT_LIMIT })).get(
+    row.id,
+  );
   if (numbers === undefined) return null;
   return {
     id: toPublicId("ten", row.id),

@@ -90,16 +90,23 @@ export async function readLastHour(sql: Reader, asOf: Date, tenantIds: TenantSco
   };
 }
 
-/** Never-tried work past its target that nobody holds, by the index of due rows; behind a gate it still counts. */
+/**
+ * Never-tried work past its target that nobody holds, by the index of due rows; behind a gate it still counts. Summed by
+ * destination before it is asked what holds it.
+ */
 const WAITING_LATE = `
-  SELECT l.service_class, count(*)::integer AS n
-    FROM (${SERVICE_CLASSES.map(
-      (serviceClass, index) => `
-      (SELECT d.service_class, d.tenant_id, d.destination_id FROM sluice.delivery d
-        WHERE d.lane = 'first' AND d.service_class = '${serviceClass}' AND d.state <> 'leased'
-          AND d.due_at < $1::timestamptz - $${index + 2}::integer * interval '1 millisecond' AND ($4::uuid[] IS NULL OR d.tenant_id = ANY ($4))
-        ORDER BY d.due_at LIMIT ${COUNT_LIMIT + 1})`,
-    ).join(" UNION ALL ")}) l
+  WITH l AS MATERIALIZED (
+    SELECT d.service_class, d.tenant_id, d.destination_id, count(*) AS n
+      FROM (${SERVICE_CLASSES.map(
+        (serviceClass, index) => `
+        (SELECT d.service_class, d.tenant_id, d.destination_id FROM sluice.delivery d
+          WHERE d.lane = 'first' AND d.service_class = '${serviceClass}' AND d.state <> 'leased'
+            AND d.due_at < $1::timestamptz - $${index + 2}::integer * interval '1 millisecond' AND ($4::uuid[] IS NULL OR d.tenant_id = ANY ($4))
+          ORDER BY d.due_at LIMIT ${COUNT_LIMIT + 1})`,
+      ).join(" UNION ALL ")}) d
+     GROUP BY 1, 2, 3)
+  SELECT l.service_class, sum(l.n)::integer AS n
+    FROM l
     JOIN sluice.tenant t ON t.id = l.tenant_id
     JOIN sluice.destination x ON x.id = l.destination_id
    WHERE NOT (SELECT rc.draining FROM sluice.region_control rc)

@@ -121,26 +121,63 @@ function levelClause(level: SeriesLevel): { where: string; value: unknown } {
   return { where: "destination_id IS NULL AND tenant_id = ANY ($4::uuid[])", value: tenantIds };
 }
 
+const TOTALS = [
+  "requests",
+  "delivered",
+  "rate_limited",
+  "permanent",
+  "server_error",
+  "network",
+  "blocked",
+  "leases_expired",
+  "died",
+  "end_attempts",
+] as const;
+/** What a quarter has of its minutes. */
+const SUMMED = [...TOTALS, "first_ages", "first_age_max_ms", "ends"] as const;
+
 const COUNTS = `
-         ${["requests", "delivered", "rate_limited", "permanent", "server_error", "network", "blocked", "leases_expired", "died"].map(total).join(", ")},
+         ${TOTALS.map(total).join(", ")},
          ${sums("first_ages", FIRST_AGE_BOUNDS_MS.length + 1)}, max(first_age_max_ms)::double precision AS first_age_max_ms,
-         ${sums("ends", END_BUCKETS)}, ${total("end_attempts")}`;
+         ${sums("ends", END_BUCKETS)}`;
 
 /** Only a destination has a service time; summing one over endpoints says nothing and costs a third of the statement. */
 const SERVICES = `${sums("services", SERVICE_BOUNDS_MS.length + 1)}, max(service_max_ms)::double precision AS service_max_ms`;
 const NO_SERVICES = "'{}'::double precision[] AS services, 0::double precision AS service_max_ms";
 
+/** Minutes of a region are kept in sums of this too. */
+const QUARTER_MS = 900_000;
+/** The quarters that are over, and the minutes since; $5 is where they meet. */
+const QUARTERS = `(
+  SELECT q.at AS minute, q.service_class, ${SUMMED.map((column) => `q.${column}`).join(", ")}
+    FROM sluice.series_quarter q WHERE q.at >= $1 AND q.at < $5::timestamptz AND $4::uuid[] IS NULL
+  UNION ALL
+  SELECT m.minute, m.service_class, ${SUMMED.map((column) => (column === "first_ages" || column === "ends" ? `m.${column}::bigint[]` : `m.${column}`)).join(", ")}
+    FROM sluice.series_minute m WHERE m.tenant_id IS NULL AND m.minute >= $5 AND m.minute < $2) s`;
+
 /** Steps that had an attempt, oldest first; from the minute of `from` to before the minute of `to`. */
 export async function readCounts(sql: Reader, level: SeriesLevel, span: Span): Promise<CountRow[]> {
   const { where, value } = levelClause(level);
+  const values: unknown[] = [span.from, span.to, span.stepMs, value];
+  const select = `SELECT ${bin("minute")} AS t, service_class, ${COUNTS}, ${level.kind === "destination" ? SERVICES : NO_SERVICES}`;
+  const group = `GROUP BY 1, 2 ORDER BY 1 DESC LIMIT ${2 * MAX_STEPS}`;
+  if (value === null && inQuarters(span)) {
+    values.push(new Date(Math.floor(span.to.getTime() / QUARTER_MS) * QUARTER_MS));
+    return (await sql<CountRow>(`${select} FROM ${QUARTERS} ${group}`, values)).reverse();
+  }
   const rows = await sql<CountRow>(
-    `SELECT ${bin("minute")} AS t, service_class, ${COUNTS}, ${level.kind === "destination" ? SERVICES : NO_SERVICES}
+    `${select}
        FROM sluice.series_minute
       WHERE minute >= date_trunc('minute', $1::timestamptz) AND minute < $2 AND ${where}
-      GROUP BY 1, 2 ORDER BY 1 DESC LIMIT ${2 * MAX_STEPS}`,
-    [span.from, span.to, span.stepMs, value],
+      ${group}`,
+    values,
   );
   return rows.reverse();
+}
+
+/** Whole quarters in each step, and the first of them whole. */
+function inQuarters({ from, stepMs }: Span): boolean {
+  return stepMs % QUARTER_MS === 0 && from.getTime() % QUARTER_MS === 0;
 }
 
 /** Requests of each minute with the gaps to those before them, oldest first. For a span of minutes, not of days. */

@@ -121,6 +121,7 @@ const ROLL_UP = `
 
 const PRUNE = [
   ["series_minute", "minute"],
+  ["series_quarter", "at"],
   ["queue_sample_5m", "at"],
 ] as const;
 

@@ -11,6 +11,10 @@ export type SampleScope = "class" | "tenant";
 /** Milliseconds between two samplings of a scope. */
 export const SAMPLE_EVERY_MS: Readonly<Record<SampleScope, number>> = { class: 5_000, tenant: 60_000 };
 const MAX_ERROR_CHARS = 200;
+/** From this many live rows on, the sums by tenant are kept for the console, which would else sum all rows up for each look. */
+export const KEPT_FROM_ROWS = 20_000;
+/** How long they stand: longer than a reader may take who has just chosen their moment. */
+const KEPT_MS = 20_000;
 
 // The primary key of sample_run decides which process writes a moment; the numbers come from the same statement.
 const SAMPLE = `
@@ -21,6 +25,18 @@ const SAMPLE = `
     ON CONFLICT (scope, at) DO NOTHING RETURNING at, region),
   age AS MATERIALIZED (
     SELECT q.* FROM run CROSS JOIN LATERAL sluice.queue_age((SELECT now FROM clock)) q),
+  kept AS (
+    INSERT INTO sluice.queue_now (at, tenant_id, service_class, held_why, region, gate_until, first_due_at, due_count, due_since, held_count,
+                                  held_since, gated_count, ready, delayed, in_flight, retry_due_count, retry_due_since)
+    SELECT date_trunc('milliseconds', (SELECT now FROM clock)), a.tenant_id, a.service_class, a.held_why, r.region,
+           max(a.gate_until) FILTER (WHERE a.gated_count > 0), min(a.first_due_at), sum(a.due_count), min(a.due_since), sum(a.held_count),
+           min(a.held_since), sum(a.gated_count), sum(a.ready), sum(a.delayed), sum(a.in_flight), sum(a.retry_due_count), min(a.retry_due_since)
+      FROM age a CROSS JOIN run r
+     WHERE $1 = 'class' AND (SELECT sum(b.ready + b.delayed + b.in_flight) FROM age b) >= ${KEPT_FROM_ROWS}
+     GROUP BY 2, 3, 4, 5),
+  past AS (
+    DELETE FROM sluice.queue_now q
+     WHERE q.at < (SELECT now FROM clock) - ${KEPT_MS} * interval '1 millisecond' AND EXISTS (SELECT 1 FROM run)),
   dead AS MATERIALIZED (
     SELECT CASE WHEN $1 = 'tenant' THEN d.tenant_id END AS tenant_id, d.service_class, count(*) AS n
       FROM sluice.dead_letter d WHERE d.will_not_replay_at IS NULL AND EXISTS (SELECT 1 FROM run) GROUP BY 1, 2),

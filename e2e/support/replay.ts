@@ -16,6 +16,9 @@ import type { World } from "./world.ts";
 const LONG_MS = 60_000;
 export const REASON = "A browser test replays what was refused";
 
+const YES = { yes: true, evidence: "a browser test made it so" };
+export const ALL_YES = { rootCause: YES, causeGone: YES, dedup: YES, meaningful: YES, order: YES };
+
 export interface Refused {
   readonly customer: Customer;
   /** Under which the receiver counts it. */
@@ -99,9 +102,7 @@ export async function approvedBatch(
   };
   const { sample } = await readReplay(author, batch);
   await done(author, "inspect", { deliveryIds: sample.map(({ id }) => id) });
-  const yes = { yes: true, evidence: "a browser test made it so" };
-  const checklist = { rootCause: yes, causeGone: yes, dedup: yes, meaningful: yes, order: yes };
-  await done(author, "annotate", { rootCause: "Their account table was empty", checklist });
+  await done(author, "annotate", { rootCause: "Their account table was empty", checklist: ALL_YES });
   await done(author, "plan", { plan: wanted.plan });
   const { after } = await done(author, "submit");
   await done(reviewer, "approve", { sha256: after.sha256 });

@@ -50,6 +50,7 @@ export const deliveryRow: z.ZodType<DeliveryRow> = z.object({
   createdAt: z.string(),
   dueAt: z.string(),
   finishedAt: z.string().nullable(),
+  replayId: z.string().nullable().describe("`rpl_...` of the replay batch that released it last."),
   held: z.array(blocker).describe("Named only for a waiting delivery that is due: what holds it."),
 });
 

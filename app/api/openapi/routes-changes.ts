@@ -67,10 +67,15 @@ const TENANTS: readonly Operation[] = [
     answer: "CreatedTenant",
     codes: ["bad_limit"],
   }),
-  commands(words("tenants/{id}", "updateTenant", "What it is called, and which headers its replays carry"), UPDATE_TENANT, UpdateTenant, {
-    query,
-    method: "patch",
-  }),
+  commands(
+    words("tenants/{id}", "updateTenant", "What it is called, and which headers its replays carry"),
+    UPDATE_TENANT,
+    UpdateTenant,
+    {
+      query,
+      method: "patch",
+    },
+  ),
   verb("tenants/{id}/pause", "tenantPause", "Holds a tenant until an end", PauseTenant, ["bad_pause"]),
   verb("tenants/{id}/resume", "tenantResume", "Ends its pause before its time", ResumeTenant),
   verb("tenants/{id}/limits", "tenantLimits", "Sets its concurrency cap", SetTenantLimits, LIMIT),
