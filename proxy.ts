@@ -43,5 +43,5 @@ export function proxy(request: NextRequest): NextResponse {
 export const config = {
   // Pages only: an API answer and a static file run no script, and a request with a body would be read here as a whole
   // before its handler could refuse it.
-  matcher: ["/((?!api/|demo/|_next/static|_next/image|healthz|readyz|openapi\\.json|icon.svg).*)"],
+  matcher: ["/((?!api/|demo/|_next/static|_next/image|healthz|readyz|metrics|openapi\\.json|icon.svg).*)"],
 };

@@ -1,5 +1,6 @@
 /** The queries and bodies of the routes that the console's frame and settings use, strict. */
 import { z } from "zod";
+import { PERSON_WAYS } from "#db/console/access/people.ts";
 import { ROLES } from "#domain/permissions.ts";
 import { REGIONS } from "#domain/region.ts";
 import { SAVED_VIEW_PAGES } from "#domain/saved-view.ts";
@@ -7,6 +8,7 @@ import { regions } from "./schemas.ts";
 
 const MAX_SEARCH_CHARS = 255;
 const MAX_TENANTS = 1_000;
+const MAX_EMAIL_CHARS = 190;
 /** Longest grant that has an end. */
 export const MAX_GRANT_DAYS = 3_660;
 
@@ -31,6 +33,24 @@ export const savedViewBody = z.strictObject({
 });
 
 const reason = z.string().trim().min(10, { error: "must be 10 to 500 characters" }).max(500);
+
+export const personBody = z.strictObject({
+  email: z
+    .string()
+    .trim()
+    .toLowerCase()
+    .max(MAX_EMAIL_CHARS)
+    .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, { error: "must be an e-mail address" }),
+  name: z
+    .string()
+    .trim()
+    .regex(/^\P{Cc}{1,200}$/u, { error: "must be 1 to 200 characters" }),
+  /** `invite`: signs in with the identity provider; `local`: with a password that the answer holds once. */
+  way: z.enum(PERSON_WAYS),
+  reason,
+});
+
+export type PersonBody = z.infer<typeof personBody>;
 
 export const grantBody = z.strictObject({
   role: z.enum(ROLES),

@@ -28,6 +28,8 @@ function pagesOf(known: Known): [string, string][] {
     ["/deliveries", "/deliveries?region=us"],
     ["/deliveries/[id]", `/deliveries/${known.live[0]}`],
     ["/dead-letters", "/dead-letters?region=us"],
+    ["/replays", "/replays?region=us"],
+    ["/replays/new", "/replays/new?region=us"],
     ["/regions", "/regions"],
     ["/audit", "/audit?region=us"],
     ["/settings", "/settings"],

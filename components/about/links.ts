@@ -9,7 +9,7 @@ export interface AboutLink {
 
 export const CANDIDATES: readonly AboutLink[] = [
   { href: "/openapi.json", label: "OpenAPI", exists: true },
-  { href: "/metrics", label: "Metrics", exists: false },
+  { href: "/metrics", label: "Metrics", exists: true },
 ];
 
 export const ABOUT_LINKS = CANDIDATES.filter(({ exists }) => exists);

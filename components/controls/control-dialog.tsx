@@ -8,6 +8,7 @@ import { Button } from "#components/ui/button.tsx";
 import { Dialog } from "#components/ui/dialog.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import type { CommandAnswer } from "#db/console/commands/run-command.ts";
+import type { Region } from "#domain/region.ts";
 import { CommandError } from "./command-error.tsx";
 import { ACTION_OF_VERB, type ControlRequest } from "./control-request.ts";
 import { titleOf } from "./control-words.ts";
@@ -15,6 +16,8 @@ import { Warning } from "./dialog-parts.tsx";
 import { FormButtons } from "./form-buttons.tsx";
 import { ReadingNotice } from "./reading-notice.tsx";
 import { ReasonFields } from "./reason-fields.tsx";
+import { RegionResults } from "./region-checks.tsx";
+import { doneRegions, type RegionPart } from "./region-parts.ts";
 import { serverNowMs } from "./server-clock.ts";
 import { type ControlForm, useControlForm } from "./use-control-form.ts";
 import { type ControlView, useFreshControl } from "./use-control-view.ts";
@@ -27,6 +30,8 @@ export interface Plan {
   button: string;
   /** Why it cannot be sent as it stands, or null. */
   problem: string | null;
+  /** Where it may go to several regions: the command of each, its own first. */
+  parts?: readonly RegionPart[];
 }
 
 /** The values and their time, for the body of a dialog. */
@@ -38,6 +43,8 @@ export interface Shown<V> {
   nowMs: number;
   /** True once the form was sent: problems may be shown beside their fields. */
   tried: boolean;
+  /** Regions in which this dialog has done it already, where it goes to several. */
+  done: readonly Region[];
 }
 
 export interface ControlDialogProps<V extends ControlView, A extends CommandAnswer> {
@@ -53,6 +60,8 @@ export interface ControlDialogProps<V extends ControlView, A extends CommandAnsw
   unversioned?: boolean;
   /** What the dialog goes on to show after the answer. Absent: it closes and a message tells. */
   result?: (answer: A) => ReactNode;
+  /** The values are read again: what the dialog has read beside them should be too. */
+  onReload?: () => void;
 }
 
 /** One dialog for all states, so that the focus and the reader stay where they are. */
@@ -72,8 +81,12 @@ export function ControlDialog<V extends ControlView, A extends CommandAnswer = C
           asOf: answer.asOf,
           nowMs: serverNowMs(answer.asOf, query.dataUpdatedAt),
           tried: form.tried,
+          done: doneRegions(form.results),
         };
-  const refetch = () => void query.refetch();
+  const refetch = () => {
+    void query.refetch();
+    props.onReload?.();
+  };
   const { ready, body, footer } = partsOf(props, form, formId, shown, {
     refetch,
     failed: query.isRefetchError,
@@ -160,6 +173,10 @@ function FormBody<V extends ControlView, A extends CommandAnswer>({
   again,
 }: Omit<FormBodyProps<V, A>, "plan"> & { plan: Plan }) {
   const { view, nowMs } = shown;
+  const reload = () => {
+    form.clear();
+    again.refetch();
+  };
   return (
     <form
       id={formId}
@@ -176,15 +193,9 @@ function FormBody<V extends ControlView, A extends CommandAnswer>({
       ) : null}
       {again.failed ? <Warning>The values could not be read again: these are the older ones.</Warning> : null}
       {form.phase.at === "refused" ? (
-        <CommandError
-          error={form.phase.error}
-          nowMs={nowMs}
-          onReload={() => {
-            form.clear();
-            again.refetch();
-          }}
-        />
+        <CommandError error={form.phase.error} nowMs={nowMs} onReload={reload} />
       ) : null}
+      <RegionResults results={form.results} nowMs={nowMs} onReload={reload} />
     </form>
   );
 }

@@ -61,6 +61,11 @@ export function titleOf({ verb, target }: ControlRequest): string {
   return TITLES[verb](whereOf(target));
 }
 
+/** "Pause deliveries for Acme, US and EU". */
+export function titleIn(verb: Verb, where: string): string {
+  return TITLES[verb](where);
+}
+
 /** What holds after the answer. */
 export function doneWords({ verb, target }: ControlRequest): string {
   const words = DONE[verb](whereOf(target));

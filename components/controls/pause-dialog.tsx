@@ -10,7 +10,7 @@ import type { DestinationControlView, TenantControlView } from "#db/console/cont
 import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
-import { boundedWords, lengthText, whereOf } from "./control-words.ts";
+import { boundedWords, lengthText, titleIn } from "./control-words.ts";
 import { CountAndAge, Effects, Fact, Facts } from "./dialog-parts.tsx";
 import {
   DEFAULT_PAUSE_CHOICE,
@@ -22,6 +22,9 @@ import {
   readPauseDraft,
   toWallClock,
 } from "./pause-choices.ts";
+import { RegionChecks } from "./region-checks.tsx";
+import { leastPauseMs, regionParts, whereOfRegions } from "./region-parts.ts";
+import { useTwins } from "./use-twins.ts";
 
 export type PausableView = TenantControlView | DestinationControlView;
 
@@ -37,16 +40,24 @@ export function PauseDialog({ request, onClose }: DialogProps) {
   const until = request.fill?.until;
   const [choice, setChoice] = useState<PauseChoice>(until === undefined ? DEFAULT_PAUSE_CHOICE : "custom");
   const [typed, setTyped] = useState(until === undefined ? "" : toWallClock(until, zone));
+  const { target } = request;
+  const twins = useTwins(target);
+  const where = whereOfRegions(target.name, [target.region, ...twins.chosen.map(({ region }) => region)]);
+  const mostMs = (view: PausableView) => leastPauseMs([view, ...twins.chosen.map((twin) => twin.view)]);
   const draftOf = ({ view, nowMs }: Shown<PausableView>) =>
-    readPauseDraft(choice, typed, zone, nowMs, view.permit.pause?.maxPauseMs);
+    readPauseDraft(choice, typed, zone, nowMs, mostMs(view));
   return (
     <ControlDialog<PausableView>
       request={request}
       onClose={onClose}
+      title={titleIn("pause", where)}
+      onReload={twins.again}
       plan={(shown) => {
         const draft = draftOf(shown);
+        const body = { end: draft.end };
         return {
-          body: { end: draft.end },
+          body,
+          parts: regionParts(request, body, shown.view.version, twins.chosen),
           button: buttonWords(shown.view, choice, draft, zone),
           problem: draft.problem,
         };
@@ -55,14 +66,15 @@ export function PauseDialog({ request, onClose }: DialogProps) {
       {(shown) => (
         <>
           <PauseFacts shown={shown} />
-          <PauseEffects view={shown.view} where={whereOf(request.target)} />
+          <RegionChecks name={target.name} verb="pause" twins={twins} done={shown.done} />
+          <PauseEffects view={shown.view} where={where} />
           <ChoiceField
             legend={shown.view.pause.until === null ? "Pause until" : "New end"}
             inline
             value={choice}
-            choices={pauseOptions(shown.view.permit.pause?.maxPauseMs).map(inlineChoice)}
+            choices={pauseOptions(mostMs(shown.view)).map(inlineChoice)}
             onChange={setChoice}
-            hint={<EndHint draft={draftOf(shown)} maxPauseMs={shown.view.permit.pause?.maxPauseMs} />}
+            hint={<EndHint draft={draftOf(shown)} maxPauseMs={mostMs(shown.view)} />}
           />
           {choice === "custom" ? (
             <TextField

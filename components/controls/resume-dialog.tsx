@@ -9,10 +9,13 @@ import { DEFAULT_RESUME_SHARE } from "./bounds.ts";
 import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
-import { boundedWords } from "./control-words.ts";
+import { boundedWords, titleIn } from "./control-words.ts";
 import { CountAndAge, Effects, Fact, Facts, Warning } from "./dialog-parts.tsx";
 import type { PausableView } from "./pause-dialog.tsx";
+import { RegionChecks } from "./region-checks.tsx";
+import { regionParts, whereOfRegions } from "./region-parts.ts";
 import { rampedDrainMs, rampWords } from "./resume-estimate.ts";
+import { useTwins } from "./use-twins.ts";
 
 const SHARES = ["0.1", "0.2", "0.5", "1"] as const;
 type ShareChoice = (typeof SHARES)[number];
@@ -21,19 +24,29 @@ const DEFAULT_CHOICE = String(DEFAULT_RESUME_SHARE) as ShareChoice;
 export function ResumeDialog({ request, onClose }: { request: ControlRequest; onClose: () => void }) {
   const [choice, setChoice] = useState<ShareChoice>(DEFAULT_CHOICE);
   const share = Number(choice);
+  const { target } = request;
+  const twins = useTwins(target);
+  const where = whereOfRegions(target.name, [target.region, ...twins.chosen.map(({ region }) => region)]);
   return (
     <ControlDialog<PausableView>
       request={request}
       onClose={onClose}
-      plan={({ view }) => ({
+      title={titleIn("resume", where)}
+      onReload={twins.again}
+      plan={({ view, done }) => ({
         body: { share },
+        parts: regionParts(request, { share }, view.version, twins.chosen),
         button: view.held.count === 0 ? "Resume" : `Resume ${boundedWords(view.held)} held`,
-        problem: view.pause.until === null ? "It is not paused any more. Close this and look again." : null,
+        problem:
+          view.pause.until === null && !done.includes(target.region)
+            ? "It is not paused any more. Close this and look again."
+            : null,
       })}
     >
       {(shown) => (
         <>
           <ResumeFacts shown={shown} share={share} />
+          <RegionChecks name={target.name} verb="resume" twins={twins} done={shown.done} />
           <Effects>
             <li>New events pass at once.</li>
             <li>

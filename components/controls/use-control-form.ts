@@ -9,7 +9,9 @@ import { useAnswerToast } from "./answer-toast.tsx";
 import { refuseReason } from "./bounds.ts";
 import { type ControlRequest, commandPath } from "./control-request.ts";
 import type { ReasonDraft } from "./reason-fields.tsx";
+import { pendingParts, type RegionPart, type RegionResult } from "./region-parts.ts";
 import { type CommandPhase, useCommand } from "./use-command.ts";
+import { useRegionCommands } from "./use-region-commands.ts";
 
 export interface ControlForm<A> {
   draft: ReasonDraft;
@@ -19,9 +21,15 @@ export interface ControlForm<A> {
   /** Set where the dialog goes on to show a result. */
   answer: A | null;
   phase: CommandPhase;
+  /** Of a control that went to several regions: what came of it in each. */
+  results: readonly RegionResult[];
   submit: (
     event: FormEvent<HTMLFormElement>,
-    plan: { readonly body: object; readonly problem: string | null },
+    plan: {
+      readonly body: object;
+      readonly problem: string | null;
+      readonly parts?: readonly RegionPart[];
+    },
     seen: { readonly nowMs: number; readonly version: number | null },
   ) => void;
   /** The values were read again: the refusal is over. */
@@ -41,15 +49,33 @@ export function useControlForm<A extends CommandAnswer>({
   const [tried, setTried] = useState(false);
   const [answer, setAnswer] = useState<A | null>(null);
   const command = useCommand<A>();
+  const regions = useRegionCommands();
   const tell = useAnswerToast();
+
+  function sendParts(parts: readonly RegionPart[], fields: object, nowMs: number): void {
+    const pending = pendingParts(parts, regions.results);
+    if (pending.length === 0) {
+      onClose();
+      return;
+    }
+    regions.send(
+      pending.map((part) => ({ ...part, body: { ...part.body, ...fields } })),
+      (fresh, all) => {
+        for (const result of fresh) if (result.at === "done") tell(result.request, result.answer, nowMs);
+        // What failed keeps the dialog open, with everything that was typed.
+        if (pendingParts(parts, all).length === 0) onClose();
+      },
+    );
+  }
 
   return {
     draft,
     setDraft,
     tried,
     answer,
-    phase: command.phase,
-    submit(event, { body, problem }, { nowMs, version }) {
+    phase: regions.busy ? { at: "requested" } : command.phase,
+    results: regions.results,
+    submit(event, { body, problem, parts = [] }, { nowMs, version }) {
       event.preventDefault();
       setTried(true);
       if (problem !== null || refuseReason(draft.reason) !== null) {
@@ -57,7 +83,13 @@ export function useControlForm<A extends CommandAnswer>({
         return;
       }
       const ticket = draft.ticket.trim();
-      const fields = { ...body, reason: draft.reason.trim(), ...(ticket === "" ? {} : { ticket }) };
+      const why = { reason: draft.reason.trim(), ...(ticket === "" ? {} : { ticket }) };
+      if (parts.length > 1 || regions.results.length > 0) {
+        command.clear();
+        sendParts(parts, why, nowMs);
+        return;
+      }
+      const fields = { ...body, ...why };
       const attempt = version === null ? { body: fields } : { body: fields, version };
       command.send(commandPath(request), attempt, (given) => {
         tell(request, given, nowMs);
@@ -67,6 +99,7 @@ export function useControlForm<A extends CommandAnswer>({
     },
     clear() {
       command.clear();
+      regions.clear();
       setTried(false);
     },
   };

@@ -9,14 +9,15 @@ import { CommandError } from "#components/controls/command-error.tsx";
 import { FormButtons } from "#components/controls/form-buttons.tsx";
 import { type ReasonDraft, ReasonFields } from "#components/controls/reason-fields.tsx";
 import { useCommand } from "#components/controls/use-command.ts";
-import { groupPath } from "#components/queries/dead-letters.ts";
+import { groupPath, useAssignees } from "#components/queries/dead-letters.ts";
 import { clockSkewMs } from "#components/queries/server-clock.ts";
 import { useSignedIn } from "#components/shell/signed-in.tsx";
 import { Button } from "#components/ui/button.tsx";
 import { Dialog } from "#components/ui/dialog.tsx";
-import { TextField } from "#components/ui/field.tsx";
+import { Field, INPUT } from "#components/ui/field.tsx";
 import { Textarea } from "#components/ui/textarea.tsx";
 import { useToast } from "#components/ui/toast.tsx";
+import type { Assignees } from "#db/console/access/assignees.ts";
 import type { CommandAnswer } from "#db/console/commands/run-command.ts";
 import type { DeadLetterGroupView } from "#db/console/read-dead-letter-group.ts";
 import { NOTE_MAX_CHARS } from "#domain/dead-letter-group.ts";
@@ -106,7 +107,9 @@ export function TriageDialog({ verb, region, view, version, onChanged, onClose }
     >
       <form id={formId} onSubmit={submit} className="grid gap-4">
         <p className="text-muted">{words.effect}</p>
-        {verb === "assign" ? <AssigneeField value={value} onChange={setValue} /> : null}
+        {verb === "assign" ? (
+          <AssigneeField region={region} groupId={view.id} value={value} onChange={setValue} />
+        ) : null}
         {verb === "note" ? (
           <Textarea
             label="Note"
@@ -127,23 +130,58 @@ export function TriageDialog({ verb, region, view, version, onChanged, onClose }
   );
 }
 
-function AssigneeField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const signedIn = useSignedIn();
-  const me = signedIn?.email ?? signedIn?.name ?? null;
+interface AssigneeFieldProps {
+  region: Region;
+  /** `dlg_...` */
+  groupId: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** Offers the people who may see the cause. Without the list an address can still be typed: the server checks it. */
+function AssigneeField({ region, groupId, value, onChange }: AssigneeFieldProps) {
+  const me = useSignedIn()?.email ?? null;
+  const { data, isError } = useAssignees(region, groupId);
+  const listId = useId();
+  const people = data?.assignees ?? [];
   return (
     <div className="grid gap-2">
-      <TextField
-        label="Assignee"
-        hint="A name or an e-mail address."
-        value={value}
-        maxLength={MAX_ASSIGNEE_CHARS}
-        onChange={onChange}
-      />
-      {me === null || me === value ? null : (
+      <Field label="Assignee" hint={hintOf(data, isError)}>
+        {(control) => (
+          <input
+            {...control}
+            type="text"
+            inputMode="email"
+            list={listId}
+            value={value}
+            maxLength={MAX_ASSIGNEE_CHARS}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => onChange(event.target.value)}
+            className={`${INPUT} h-9 max-md:h-11`}
+          />
+        )}
+      </Field>
+      <datalist id={listId}>
+        {people.map(({ email, name }) => (
+          <option key={email} value={email}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+      {me === null ||
+      me === value ||
+      (data !== undefined && !data.truncated && !people.some(({ email }) => email === me)) ? null : (
         <p>
           <Button onClick={() => onChange(me)}>Assign to me</Button>
         </p>
       )}
     </div>
   );
+}
+
+function hintOf(data: Assignees | undefined, failed: boolean): string {
+  const what = "The e-mail address of a person who may see this cause.";
+  if (failed) return `${what} The list of people could not be read; an address that you type is checked.`;
+  return data?.truncated ? `${what} Not all of them are in the list.` : what;
 }

@@ -1,13 +1,14 @@
 "use client";
 /** Reads the dead letters: by cause, one cause, and entry by entry; and the paths of their files and commands. */
 import type { UseQueryResult } from "@tanstack/react-query";
+import type { Assignees } from "#db/console/access/assignees.ts";
 import type { DeadLetterGroupPage } from "#db/console/list-dead-letter-groups.ts";
 import type { DeadLetterPage } from "#db/console/list-dead-letters.ts";
 import type { DeadLetterGroupView } from "#db/console/read-dead-letter-group.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import type { Region } from "#domain/region.ts";
 import type { Filters } from "./deliveries.ts";
-import { useLive } from "./live.tsx";
+import { useLive, useOnce } from "./live.tsx";
 
 /** One page of a region's causes. */
 export function useDeadLetterGroups(
@@ -34,6 +35,11 @@ export function useDeadLetterGroup(
   id: string,
 ): UseQueryResult<RegionAnswer<DeadLetterGroupView>, Error> {
   return useLive<RegionAnswer<DeadLetterGroupView>>(`${groupPath(id)}?region=${region}`);
+}
+
+/** The people who can be named for a cause. */
+export function useAssignees(region: Region, id: string): UseQueryResult<Assignees, Error> {
+  return useOnce<Assignees>(`${groupPath(id, "assignees")}?region=${region}`);
 }
 
 /** `verb` absent: the cause itself. */

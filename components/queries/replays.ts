@@ -72,7 +72,12 @@ export function useReplayReport(
 
 /** The limits and thresholds in force in a region. */
 export function useReplayPolicy(region: Region): UseQueryResult<RegionAnswer<ReplayPolicyView>, Error> {
-  return useLive<RegionAnswer<ReplayPolicyView>>(`/api/v1/replays/policy?region=${region}`);
+  return useLive<RegionAnswer<ReplayPolicyView>>(replayPolicyApiPath(region));
+}
+
+/** Where the policy is read, and its next version is sent to. */
+export function replayPolicyApiPath(region: Region): string {
+  return `/api/v1/replays/policy?region=${region}`;
 }
 
 /**

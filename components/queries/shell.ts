@@ -1,7 +1,7 @@
 "use client";
 /** What the frame, the settings and the about page read. */
 import type { UseQueryResult } from "@tanstack/react-query";
-import type { People } from "#db/console/access/people.ts";
+import type { PeopleAnswer } from "#db/console/access/people.ts";
 import type { TokenEntry } from "#db/console/access/service-tokens.ts";
 import type { ActiveControlsAnswer } from "#db/console/list-active-controls.ts";
 import type { DeliveryPage } from "#db/console/list-deliveries.ts";
@@ -39,8 +39,8 @@ export function useViewCount(query: string): DeliveryPage["total"] {
 }
 
 /** People and grants; for administrators. */
-export function usePeople(enabled: boolean): UseQueryResult<People, Error> {
-  return useOnce<People>(PEOPLE_PATH, enabled);
+export function usePeople(enabled: boolean): UseQueryResult<PeopleAnswer, Error> {
+  return useOnce<PeopleAnswer>(PEOPLE_PATH, enabled);
 }
 
 /** Service tokens; for administrators. */

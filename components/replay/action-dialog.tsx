@@ -27,7 +27,7 @@ import { Textarea } from "#components/ui/textarea.tsx";
 import { useToast } from "#components/ui/toast.tsx";
 import type { CommandAnswer } from "#db/console/commands/run-command.ts";
 import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
-import { type BatchVerb, defaultReason, VERB_WORDS } from "./action-words.ts";
+import { type BatchVerb, defaultReason, refuseRaise, standingRate, VERB_WORDS } from "./action-words.ts";
 import type { Seen } from "./seen.ts";
 
 const RATE = { min: MIN_RATE, max: MAX_RATE, whole: false };
@@ -52,7 +52,7 @@ function problemsOf(verb: BatchVerb, draft: Draft, seen: ReplayDetail): Problems
   const typed = draft.text.trim() !== "" || VERB_WORDS[verb].text.required;
   return {
     text: typed ? refuseReason(draft.text) : null,
-    rate: verb === "rate" ? refuseNumber(draft.rate, RATE) : null,
+    rate: verb === "rate" ? (refuseNumber(draft.rate, RATE) ?? refuseRaise(Number(draft.rate), seen)) : null,
     typedName:
       verb === "break-glass" && draft.typedName.trim() !== seen.name
         ? "Type the name of the batch as it stands above."
@@ -78,7 +78,7 @@ export default function ActionDialog({ verb, region, view, onClose }: ActionDial
   const [draft, setDraft] = useState<Draft>({
     text: "",
     ticket: "",
-    rate: String(view.rateCap ?? view.ratePerSecond ?? ""),
+    rate: String(standingRate(view) ?? ""),
     typedName: "",
   });
   const [tried, setTried] = useState(false);
@@ -153,7 +153,12 @@ function Facts({ verb, seen }: { verb: BatchVerb; seen: ReplayDetail }) {
     );
   }
   if (verb === "rate" && seen.ratePerSecond !== null)
-    return <p className="text-table">Now: {rateWords(seen.ratePerSecond)} over all lanes that go on.</p>;
+    return (
+      <p className="text-table">
+        Now: at most {rateWords(standingRate(seen))} for each destination, {rateWords(seen.ratePerSecond)}{" "}
+        over all lanes that go on.
+      </p>
+    );
   return null;
 }
 

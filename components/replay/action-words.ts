@@ -2,6 +2,7 @@
  * The buttons of a batch after its draft: which stand in which state, and what their dialogs say. Pure. Whether one may be
  * pressed is the API's word (`ReplayDetail.actions`), never decided here.
  */
+import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
 import type { ReplayState } from "#domain/replay.ts";
 import type { ReplayVerb } from "#domain/replay-actions.ts";
 
@@ -136,6 +137,25 @@ export function verbsOf(state: ReplayState): readonly BatchVerb[] {
 
 /** Verbs that lead on: drawn as the primary button. */
 export const LEADING: readonly BatchVerb[] = ["approve", "start", "continue", "resume"];
+
+type Rates = Pick<ReplayDetail, "rateCap" | "actions"> & {
+  lanes: readonly Pick<ReplayDetail["lanes"][number], "ratePerSecond">[];
+};
+
+/** Releases per second that no destination of the batch goes beyond now; null while it has no lane. */
+export function standingRate({ rateCap, lanes }: Pick<Rates, "rateCap" | "lanes">): number | null {
+  if (lanes.length === 0) return rateCap;
+  const most = Math.max(...lanes.map(({ ratePerSecond }) => ratePerSecond));
+  return Math.min(rateCap ?? most, most);
+}
+
+/** Why the caller cannot set this rate, or null. Lower always goes; more is a matter of the role. */
+export function refuseRaise(perSecond: number, view: Rates): string | null {
+  const stands = standingRate(view);
+  const { allowed, reason } = view.actions["raise-rate"];
+  if (allowed || stands === null || perSecond <= stands) return null;
+  return `At most ${stands}. ${reason ?? ""}`.trim();
+}
 
 /** Buttons that are shut, with their reason once for all that share it. */
 export function sharedReasons(

@@ -83,7 +83,7 @@ function Cause({ view }: Pick<Seen, "view">) {
           <span className="font-medium">
             {auto ? "It paused by itself" : state === "paused" ? "Paused" : "Why it ended"}:
           </span>{" "}
-          <span className="break-words">{cause}</span>
+          <span className="break-words">{sentence(cause)}</span>
           {auto
             ? ` It was pause ${view.autoPauses} of ${view.policy.maxAutoPauses}; the last one ends the batch.`
             : ""}
@@ -91,6 +91,11 @@ function Cause({ view }: Pick<Seen, "view">) {
       ) : null}
     </>
   );
+}
+
+/** The cause as the product stored it, so that another sentence can follow. */
+function sentence(cause: string): string {
+  return /[.!?]$/.test(cause) ? cause : `${cause}.`;
 }
 
 /** Text for the assertive region: only what came up while the page was open. */

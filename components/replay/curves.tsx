@@ -222,7 +222,7 @@ function Marks({ series }: { series: ReplaySeries }) {
   return (
     <ol aria-label="Steps in this time" className="grid gap-0.5 text-muted text-table">
       {series.marks.map(({ at, kind, text }) => (
-        <li key={`${at}${kind}`} className="break-words">
+        <li key={`${at}${kind}${text}`} className="break-words">
           <Timestamp iso={at} form="clock" named plain /> {text}
         </li>
       ))}

@@ -17,12 +17,14 @@ import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.ts
 import { NearTimestamp } from "#components/ui/timestamp.tsx";
 import { usePaging } from "#components/ui/use-paging.ts";
 import { reasonWords, resultText } from "#components/ui/words.ts";
-import type { ReplayItemView } from "#db/console/replay/replay-views.ts";
+import type { ReplayDetail, ReplayItemView } from "#db/console/replay/replay-views.ts";
 import type { Region } from "#domain/region.ts";
 import { REPLAY_ITEM_STATES, type ReplayItemState } from "#domain/replay.ts";
+import { laneName } from "./lane-name.ts";
 
 const COLUMNS: readonly Column[] = [
   { key: "id", label: "Delivery" },
+  { key: "destination", label: "Destination" },
   { key: "state", label: "State" },
   { key: "why", label: "Why" },
   { key: "reason", label: "Died of" },
@@ -39,13 +41,20 @@ const STATES = [
 export interface ItemsProps {
   region: Region;
   id: string;
-  filters: { state: ReplayItemState | null; cursor: string | null };
-  onChange: (change: { state?: ReplayItemState | null; cursor: string | null }) => void;
+  /** Of the batch: they name its destinations. */
+  lanes: ReplayDetail["lanes"];
+  filters: { state: ReplayItemState | null; destination: string | null; cursor: string | null };
+  onChange: (change: {
+    state?: ReplayItemState | null;
+    destination?: string | null;
+    cursor: string | null;
+  }) => void;
 }
 
-export function Items({ region, id, filters, onChange }: ItemsProps) {
+export function Items({ region, id, lanes, filters, onChange }: ItemsProps) {
   const query = useReplayItems(region, id, filters);
   const stale = useBehind();
+  const names = new Map(lanes.map((lane) => [lane.destinationId, laneName(lane)]));
   const answer = query.data;
   const page = answer?.status === "ok" ? answer : null;
   const paging = usePaging({
@@ -64,6 +73,17 @@ export function Items({ region, id, filters, onChange }: ItemsProps) {
           options={STATES}
           onChange={(state) => onChange({ state: (state || null) as ReplayItemState | null, cursor: null })}
         />
+        {lanes.length < 2 ? null : (
+          <Select
+            label="Destination of the entries"
+            value={filters.destination ?? ""}
+            options={[
+              { value: "", label: "Any destination" },
+              ...[...names].map(([value, label]) => ({ value, label })),
+            ]}
+            onChange={(destination) => onChange({ destination: destination || null, cursor: null })}
+          />
+        )}
         <span className="ml-auto inline-flex items-center gap-2 text-faint text-table">
           Export
           <ExportLinks path={replayItemsExportPath(region, id, filters)} what="entries of the batch" />
@@ -74,13 +94,20 @@ export function Items({ region, id, filters, onChange }: ItemsProps) {
       ) : answer === undefined && query.error !== null ? (
         <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
       ) : page?.data.rows.length === 0 ? (
-        <Notice kind="no-match" title="No entry is in this state" compact />
+        <Notice kind="no-match" title="No entry matches" compact />
       ) : (
         <Table caption="Entries of the batch" columns={COLUMNS} busy={query.isPlaceholderData}>
           {page === null ? (
             <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
           ) : (
-            page.data.rows.map((item) => <ItemLine key={item.id} item={item} asOf={page.asOf} />)
+            page.data.rows.map((item) => (
+              <ItemLine
+                key={item.id}
+                item={item}
+                destination={names.get(item.destinationId) ?? `…${item.destinationId.slice(-6)}`}
+                asOf={page.asOf}
+              />
+            ))
           )}
         </Table>
       )}
@@ -88,7 +115,13 @@ export function Items({ region, id, filters, onChange }: ItemsProps) {
   );
 }
 
-function ItemLine({ item, asOf }: { item: ReplayItemView; asOf: string }) {
+interface ItemLineProps {
+  item: ReplayItemView;
+  destination: string;
+  asOf: string;
+}
+
+function ItemLine({ item, destination, asOf }: ItemLineProps) {
   return (
     <Row>
       <HeadCell>
@@ -100,6 +133,7 @@ function ItemLine({ item, asOf }: { item: ReplayItemView; asOf: string }) {
           <ShortId id={item.id} />
         </Link>
       </HeadCell>
+      <Cell>{destination}</Cell>
       <Cell>
         <StatusText {...ITEM_STATE_WORDS[item.state]} />
         {item.canary ? <span className="ml-1.5 text-faint">canary</span> : null}

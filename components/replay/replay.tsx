@@ -23,6 +23,7 @@ import { Run } from "./run.tsx";
 const PARAMETERS: ParameterTests = {
   region: SHARED_PARAMETERS.region,
   cursor: SHARED_PARAMETERS.cursor,
+  destination: SHARED_PARAMETERS.destination,
   state: oneOf(REPLAY_ITEM_STATES),
 };
 
@@ -32,6 +33,7 @@ export function ReplayPage({ id }: { id: string }) {
     {
       region: parseAsStringLiteral(REGIONS),
       cursor: parseAsString,
+      destination: parseAsString,
       state: parseAsStringLiteral(REPLAY_ITEM_STATES),
     },
     { history: "push" },
@@ -65,7 +67,8 @@ export function ReplayPage({ id }: { id: string }) {
       <Items
         region={region}
         id={view.id}
-        filters={{ state: query.state, cursor: query.cursor }}
+        lanes={view.lanes}
+        filters={{ state: query.state, destination: query.destination, cursor: query.cursor }}
         onChange={(change) => void setQuery(change as Partial<typeof query>)}
       />
       <Events view={view} />

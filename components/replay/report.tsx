@@ -60,6 +60,7 @@ export function Report({ region, view }: Seen) {
 }
 
 function Found({ report }: { report: ReplayReport }) {
+  const total = { key: "all", name: "All", counts: report.counts, note: null };
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <p className="font-semibold text-figure tracking-tight">
@@ -67,6 +68,7 @@ function Found({ report }: { report: ReplayReport }) {
       </p>
       <Facts report={report} />
       <CountTable
+        total={total}
         caption="By destination"
         first="Destination"
         rows={report.byDestination.map((lane) => ({
@@ -77,6 +79,7 @@ function Found({ report }: { report: ReplayReport }) {
         }))}
       />
       <CountTable
+        total={total}
         caption="By reason"
         first="Died of"
         rows={report.byReason.map(({ reason, counts }) => ({
@@ -91,7 +94,7 @@ function Found({ report }: { report: ReplayReport }) {
           <h3 className="font-medium">Pauses and stops</h3>
           <ol className="mt-1 grid gap-1">
             {report.stops.map((event) => (
-              <li key={`${event.at}${event.kind}`} className="break-words">
+              <li key={`${event.at}${event.kind}${event.detail}`} className="break-words">
                 <Timestamp iso={event.at} named plain /> · {event.actor} · {event.kind.replaceAll("_", " ")}
                 {event.detail === null ? null : <span className="block text-muted">{event.detail}</span>}
               </li>
@@ -103,8 +106,13 @@ function Found({ report }: { report: ReplayReport }) {
   );
 }
 
+function sumOf(counts: ReplayCounts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
 function Facts({ report }: { report: ReplayReport }) {
   const { people, timings } = report;
+  const changedBy = people.editors.filter((editor) => editor !== people.requestedBy);
   const second =
     people.breakGlassBy === null
       ? (people.approvedBy ?? "nobody")
@@ -121,6 +129,7 @@ function Facts({ report }: { report: ReplayReport }) {
       <Fact label="Left untouched">{plural(report.left, "dead letter")}</Fact>
       <Fact label="Root cause">{report.rootCause ?? "not named"}</Fact>
       <Fact label="Drafted by">{people.requestedBy}</Fact>
+      {changedBy.length === 0 ? null : <Fact label="Changed by">{changedBy.join(", ")}</Fact>}
       <Fact label="Second person">{second}</Fact>
       {Object.entries(TIMING_WORDS).map(([name, label]) => {
         const at = timings[name as keyof typeof timings];
@@ -163,25 +172,36 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 interface CountTableProps {
   caption: string;
   first: string;
-  rows: readonly { key: string; name: string; counts: ReplayCounts; note: string | null }[];
+  rows: readonly CountRow[];
+  /** What all rows add up to, as the report has it. */
+  total: CountRow;
 }
 
-function CountTable({ caption, first, rows }: CountTableProps) {
+interface CountRow {
+  key: string;
+  name: string;
+  counts: ReplayCounts;
+  note: string | null;
+}
+
+function CountTable({ caption, first, rows, total }: CountTableProps) {
   const columns = [
     { key: "name", label: first },
     ...ENDS.map((state) => ({ key: state, label: ITEM_STATE_WORDS[state].label, align: "right" as const })),
+    { key: "all", label: "Frozen", align: "right" as const },
     { key: "note", label: "Stopped because" },
   ];
   return (
     <Table caption={caption} columns={columns}>
-      {rows.map(({ key, name, counts, note }) => (
-        <Row key={key}>
+      {[...rows, total].map(({ key, name, counts, note }) => (
+        <Row key={key} className={key === total.key ? "font-semibold" : ""}>
           <HeadCell>{name}</HeadCell>
           {ENDS.map((state) => (
             <Cell key={state} align="right">
               {formatCount(counts[state])}
             </Cell>
           ))}
+          <Cell align="right">{formatCount(sumOf(counts))}</Cell>
           <Cell className="max-w-96 whitespace-normal break-words">{note ?? ""}</Cell>
         </Row>
       ))}

@@ -4,6 +4,7 @@
  * seen, the author's evidence, what it asks of the region, and every stop condition as it is now.
  */
 import dynamic from "next/dynamic";
+import Link from "next/link";
 import { useState } from "react";
 import {
   answersOf,
@@ -27,6 +28,7 @@ import { NearTimestamp, Timestamp } from "#components/ui/timestamp.tsx";
 import { reasonWords, resultText } from "#components/ui/words.ts";
 import type { ReplayDetail, ReplayDiff } from "#db/console/replay/replay-views.ts";
 import type { ThresholdName } from "#domain/replay-plan.ts";
+import { fieldWords, valueWords } from "./diff-words.ts";
 import type { Seen } from "./seen.ts";
 
 /** Loaded when the first entry is opened. */
@@ -40,7 +42,7 @@ export function Review({ view, asOf }: Seen) {
   return (
     <>
       <Frozen view={view} />
-      {view.diff === null ? null : <Diff diff={view.diff} />}
+      {view.diff === null ? null : <Diff diff={view.diff} lanes={view.lanes} />}
       <FreshSample view={view} asOf={asOf} />
       <Evidence view={view} />
       <Panel title="What it asks for">
@@ -97,7 +99,7 @@ function Frozen({ view }: { view: ReplayDetail }) {
   );
 }
 
-function Diff({ diff }: { diff: ReplayDiff }) {
+function Diff({ diff, lanes }: { diff: ReplayDiff; lanes: ReplayDetail["lanes"] }) {
   return (
     <Panel
       title="Changed since the last review"
@@ -110,12 +112,21 @@ function Diff({ diff }: { diff: ReplayDiff }) {
       <div className="grid grid-cols-[minmax(0,1fr)] gap-2 text-table">
         {diff.comment === null ? null : (
           <p className="break-words">
-            {diff.requestedBy} asked: {diff.comment}
+            {diff.requestedBy}
+            {diff.requestedAt === null ? null : (
+              <>
+                {" "}
+                at <Timestamp iso={diff.requestedAt} form="clock" named />
+              </>
+            )}{" "}
+            asked: {diff.comment}
           </p>
         )}
         <p>
-          {formatCount(diff.added)} added, {formatCount(diff.removed)} removed.
+          {plural(diff.added, "entry", "entries")} added, {formatCount(diff.removed)} removed.
         </p>
+        <Named what="Added" ids={diff.addedIds} total={diff.added} />
+        <Named what="Removed" ids={diff.removedIds} total={diff.removed} />
         {diff.fields.length === 0 ? (
           <p>No other field was changed.</p>
         ) : (
@@ -129,9 +140,9 @@ function Diff({ diff }: { diff: ReplayDiff }) {
           >
             {diff.fields.map(({ field, before, after }) => (
               <Row key={field}>
-                <HeadCell>{field}</HeadCell>
-                <Cell className="whitespace-normal break-words">{plain(before)}</Cell>
-                <Cell className="whitespace-normal break-words">{plain(after)}</Cell>
+                <HeadCell>{fieldWords(field, lanes)}</HeadCell>
+                <Cell className="whitespace-normal break-words">{valueWords(field, before)}</Cell>
+                <Cell className="whitespace-normal break-words">{valueWords(field, after)}</Cell>
               </Row>
             ))}
           </Table>
@@ -141,9 +152,25 @@ function Diff({ diff }: { diff: ReplayDiff }) {
   );
 }
 
-function plain(value: unknown): string {
-  if (value === null || value === undefined) return "nothing";
-  return typeof value === "string" ? value : JSON.stringify(value);
+/** The entries that came or went, as far as the API names them. */
+function Named({ what, ids, total }: { what: string; ids: readonly string[]; total: number }) {
+  if (ids.length === 0) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-3">
+      <span className="text-faint">{what}</span>
+      {ids.map((id) => (
+        <Link
+          key={id}
+          href={`/deliveries/${id}`}
+          prefetch={false}
+          className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
+        >
+          <ShortId id={id} />
+        </Link>
+      ))}
+      {total > ids.length ? <span>and {formatCount(total - ids.length)} more</span> : null}
+    </p>
+  );
 }
 
 const SAMPLE_COLUMNS: readonly Column[] = [

@@ -1,44 +1,40 @@
-/** Where a batch is on its way, as an ordered list: what is over, what is now, what comes. */
-import { Check } from "lucide-react";
+/** Where a batch is on its way, as an ordered list: what is over, what is now, what comes, and what was never reached. */
+import { Check, Minus } from "lucide-react";
 import { cx } from "#components/ui/cx.ts";
 import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
-import { isEnded, type ReplayState } from "#domain/replay.ts";
+import { STEPS, type StepMark, stepMarks } from "./steps.ts";
 
-const STEPS = ["Draft", "Review", "Approved", "Canary", "Hold", "Running", "Ended"] as const;
-
-const AT: Readonly<Partial<Record<ReplayState, number>>> = {
-  draft: 0,
-  in_review: 1,
-  approved: 2,
-  canary: 3,
-  canary_hold: 4,
-  running: 5,
-  stopping: 5,
+const LOOK: Readonly<Record<StepMark, string>> = {
+  done: "text-muted",
+  now: "font-semibold text-fg",
+  ahead: "text-faint",
+  never: "text-faint",
 };
 
-/** The step that a batch is at; a paused one is at the step that it left. */
-export function stepOf({ state, pausedFrom }: Pick<ReplayDetail, "state" | "pausedFrom">): number {
-  if (isEnded(state)) return STEPS.length - 1;
-  return AT[state === "paused" ? (pausedFrom ?? "running") : state] ?? 0;
-}
-
 export function Stepper({ view }: { view: ReplayDetail }) {
-  const at = stepOf(view);
+  const marks = stepMarks(view);
   return (
     <ol aria-label="Where the batch is" className="flex flex-wrap gap-x-4 gap-y-1 text-table">
-      {STEPS.map((step, index) => (
-        <li
-          key={step}
-          aria-current={index === at ? "step" : undefined}
-          className={cx(
-            "inline-flex items-center gap-1",
-            index === at ? "font-semibold text-fg" : index < at ? "text-muted" : "text-faint",
-          )}
-        >
-          {index < at ? <Check aria-hidden="true" className="size-3.5" /> : <span>{index + 1}.</span>}
-          {step}
-        </li>
-      ))}
+      {STEPS.map((step, index) => {
+        const mark = marks[index] ?? "ahead";
+        return (
+          <li
+            key={step}
+            aria-current={mark === "now" ? "step" : undefined}
+            className={cx("inline-flex items-center gap-1", LOOK[mark])}
+          >
+            {mark === "done" ? (
+              <Check aria-hidden="true" className="size-3.5" />
+            ) : mark === "never" ? (
+              <Minus aria-hidden="true" className="size-3.5" />
+            ) : (
+              <span>{index + 1}.</span>
+            )}
+            {step}
+            {mark === "never" ? <span className="sr-only">, not reached</span> : null}
+          </li>
+        );
+      })}
     </ol>
   );
 }

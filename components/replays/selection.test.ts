@@ -1,6 +1,6 @@
 /** DLQ-4: a selection is exactly what was asked for, and never everything. */
 import { describe, expect, it } from "vitest";
-import { draftFromFilters, MAX_TICKED, newReplayPath, selectionOf } from "./selection.ts";
+import { draftFromFilters, MAX_TICKED, newReplayPath, selectionAt, selectionOf } from "./selection.ts";
 
 const hex = "0".repeat(32);
 const [tenant, destination, group, delivery] = [`ten_${hex}`, `dst_${hex}`, `dlg_${hex}`, `dlv_${hex}`];
@@ -58,6 +58,9 @@ describe("draftFromFilters", () => {
     [{ cause: "rejected", code: "4xx" }, /Class and Code/],
     [{ group, reason: "gone" }, /as a whole/],
     [{ tenant: "nobody" }, /not known/],
+    [{ reason: "gone", marked: "yes" }, /in no batch/],
+    // A filter of a later version is not left out in silence.
+    [{ reason: "gone", weekday: "monday" }, /weekday/],
   ])("%j is refused with the reason", (filters, words) => {
     const draft = draftFromFilters("us", filters, AS_OF, null);
     expect(draft.path).toBeNull();
@@ -66,6 +69,6 @@ describe("draftFromFilters", () => {
 
   it("leads from a path back to the same selection", () => {
     const address = { group, until: AS_OF };
-    expect(selectionOf(addressOf(newReplayPath("us", address)))).toEqual({ groupId: group, until: AS_OF });
+    expect(selectionAt(newReplayPath("us", address))).toEqual({ groupId: group, until: AS_OF });
   });
 });

@@ -90,8 +90,19 @@ export function selectionAt(path: string): ReplaySelection | null {
   return selectionOf(Object.fromEntries(new URLSearchParams(path.slice(path.indexOf("?") + 1))));
 }
 
-/** Filters of the entries list that a batch cannot be asked for by. */
-const OTHER_FILTERS: Readonly<Record<string, string>> = { cause: "Class", code: "Code" };
+/** Filters of the entries list that a batch can be asked for by, and those that only say which page is shown. */
+const USED_FILTERS = new Set([
+  "region",
+  "tenant",
+  "destination",
+  "reason",
+  "range",
+  "group",
+  "marked",
+  "cursor",
+  "limit",
+]);
+const FILTER_LABELS: Readonly<Record<string, string>> = { cause: "Class", code: "Code" };
 
 export type FilterDraft = { path: string; refusal: null } | { path: null; refusal: string };
 
@@ -106,9 +117,11 @@ export function draftFromFilters(
   asOf: string,
   tenantId: string | null,
 ): FilterDraft {
-  const others = Object.keys(OTHER_FILTERS).filter((name) => filters[name]);
+  if (filters.marked === "yes") return refused("What is marked as will not replay is in no batch.");
+  // One that is not known here would be left out, and the batch would hold more than the list shows.
+  const others = Object.keys(filters).filter((name) => filters[name] && !USED_FILTERS.has(name));
   if (others.length > 0) {
-    const names = others.map((name) => OTHER_FILTERS[name]).join(" and ");
+    const names = others.map((name) => FILTER_LABELS[name] ?? name).join(" and ");
     return refused(
       `A batch is not drafted by ${names}. Open the cause instead, tick rows, or clear ${names}.`,
     );

@@ -25,9 +25,11 @@ export interface PeopleTableProps {
   own: string | null;
   onGive: (person: Person) => void;
   onTake: (person: Person, grant: PersonGrant) => void;
+  /** Disables a person, or enables them again. */
+  onSetAble: (person: Person) => void;
 }
 
-export function PeopleTable({ people, truncated, own, onGive, onTake }: PeopleTableProps) {
+export function PeopleTable({ people, truncated, own, onGive, onTake, onSetAble }: PeopleTableProps) {
   return (
     <>
       <Table caption="People and their grants" columns={COLUMNS}>
@@ -35,7 +37,14 @@ export function PeopleTable({ people, truncated, own, onGive, onTake }: PeopleTa
           <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
         ) : (
           people.flatMap((person) => [
-            <PersonLine key={person.id} person={person} own={own} onGive={onGive} onTake={onTake} />,
+            <PersonLine
+              key={person.id}
+              person={person}
+              own={own}
+              onGive={onGive}
+              onTake={onTake}
+              onSetAble={onSetAble}
+            />,
             ...person.grants
               .slice(1)
               .map((grant) => (
@@ -58,7 +67,13 @@ interface LineProps extends Pick<PeopleTableProps, "own" | "onTake"> {
 }
 
 /** The person and their first grant. */
-function PersonLine({ person, own, onGive, onTake }: LineProps & Pick<PeopleTableProps, "onGive">) {
+function PersonLine({
+  person,
+  own,
+  onGive,
+  onTake,
+  onSetAble,
+}: LineProps & Pick<PeopleTableProps, "onGive" | "onSetAble">) {
   const [grant] = person.grants;
   return (
     <Row>
@@ -75,6 +90,7 @@ function PersonLine({ person, own, onGive, onTake }: LineProps & Pick<PeopleTabl
           <Button variant="quiet" label={`Give ${person.name} a grant`} onClick={() => onGive(person)}>
             Give
           </Button>
+          <AbleButton person={person} own={own} onSetAble={onSetAble} />
         </span>
       </Cell>
     </Row>
@@ -130,6 +146,25 @@ function TakeButton({ person, grant, own, onTake }: LineProps & { grant: PersonG
       onClick={() => onTake(person, grant)}
     >
       Revoke
+    </Button>
+  );
+}
+
+function AbleButton({
+  person,
+  own,
+  onSetAble,
+}: Pick<PeopleTableProps, "own" | "onSetAble"> & { person: Person }) {
+  const word = person.disabled ? "Enable" : "Disable";
+  const isOwn = person.email === own;
+  return (
+    <Button
+      variant="quiet"
+      disabled={isOwn}
+      label={isOwn ? "Disable: another administrator must do this to you" : `${word} ${person.name}`}
+      onClick={() => onSetAble(person)}
+    >
+      {word}
     </Button>
   );
 }

@@ -1,6 +1,7 @@
 "use client";
-/** The policies in force: how deliveries are tried again, and what counts as late. Read only. */
+/** The policies in force: how deliveries are tried again, what counts as late, and what bounds a replay. */
 import { usePolicies } from "#components/queries/shell.ts";
+import { useRegions } from "#components/shell/signed-in.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { Panel } from "#components/ui/panel.tsx";
@@ -10,6 +11,7 @@ import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { PoliciesAnswer, PolicyInForce, RegionPolicies } from "#db/console/list-policies.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import { objectiveRows, policyRows } from "./policy-words.ts";
+import { ReplayPolicyPanel } from "./replay-policy-panel.tsx";
 
 const OBJECTIVE_COLUMNS: readonly Column[] = [
   { key: "what", label: "What" },
@@ -20,6 +22,7 @@ const SKELETON_ROWS = 6;
 
 export function PoliciesPanel() {
   const query = usePolicies();
+  const regions = useRegions();
   if (query.data === undefined && query.error !== null) {
     return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   }
@@ -28,6 +31,9 @@ export function PoliciesPanel() {
       <Objectives answer={query.data ?? null} />
       {query.data?.regions.map((answer) => (
         <RegionPanel key={answer.region} answer={answer} />
+      ))}
+      {regions.map((region) => (
+        <ReplayPolicyPanel key={region} region={region} />
       ))}
     </div>
   );

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { DEFAULT_POLICY } from "#domain/policy.ts";
 import { scopeWords } from "./grant-words.ts";
+import { hasErrors, personErrors } from "./person-draft.ts";
 import { policyRows, roundAge } from "./policy-words.ts";
 import { reasonError } from "./reason.ts";
 import { actionsOf, bodyOf, EMPTY_TOKEN, findErrors } from "./token-fields.tsx";
@@ -19,6 +20,19 @@ test("a reason is long enough without its blanks", () => {
   expect(reasonError("   short    ")).toContain("at least 10");
   expect(reasonError("asked for in a ticket")).toBeNull();
   expect(reasonError("x".repeat(501))).toContain("under 500");
+});
+
+test("a new person needs an address, a name and a reason, blanks apart", () => {
+  const whole = {
+    email: " ann@example.com ",
+    name: "Ann",
+    way: "invite",
+    reason: "joins the team today",
+  } as const;
+  expect(hasErrors(personErrors(whole))).toBe(false);
+  expect(personErrors({ ...whole, email: "ann at example" }).email).toContain("e-mail address");
+  expect(personErrors({ ...whole, name: "  " }).name).toContain("name");
+  expect(personErrors({ ...whole, reason: "short" }).reason).toContain("at least 10");
 });
 
 describe("a new token", () => {

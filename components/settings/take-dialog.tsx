@@ -1,6 +1,7 @@
 "use client";
-/** Takes something away after a reason was given: a grant, a token. The error stays in the dialog. */
+/** Takes something away, or gives it back, after a reason was given: a grant, a token, the sign-in. The error stays in the dialog. */
 import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { postJson } from "#components/queries/post-json.ts";
 import { deleteJson, failureWords } from "#components/queries/send-json.ts";
 import { Button } from "#components/ui/button.tsx";
 import { Dialog } from "#components/ui/dialog.tsx";
@@ -11,8 +12,11 @@ import { SubmitButton } from "./submit-button.tsx";
 
 export interface TakeDialogProps {
   title: string;
-  /** The resource to delete. */
+  /** The resource to delete, or the verb to post. */
   path: string;
+  method?: "delete" | "post";
+  /** Red: it takes something away. */
+  tone?: "accent" | "danger";
   /** Verb and object, as in the title. */
   button: string;
   /** Said when it is done. */
@@ -23,7 +27,17 @@ export interface TakeDialogProps {
   onDone: () => Promise<unknown>;
 }
 
-export function TakeDialog({ title, path, button, done, children, onClose, onDone }: TakeDialogProps) {
+export function TakeDialog({
+  title,
+  path,
+  method = "delete",
+  tone = "danger",
+  button,
+  done,
+  children,
+  onClose,
+  onDone,
+}: TakeDialogProps) {
   const form = useId();
   const toast = useToast();
   const [reason, setReason] = useState("");
@@ -37,7 +51,7 @@ export function TakeDialog({ title, path, button, done, children, onClose, onDon
     if (wrong !== null) return;
     setBusy(true);
     try {
-      await deleteJson(path, { reason: reason.trim() });
+      await (method === "post" ? postJson : deleteJson)(path, { reason: reason.trim() });
       await onDone();
       toast(done);
       onClose();
@@ -55,7 +69,7 @@ export function TakeDialog({ title, path, button, done, children, onClose, onDon
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <SubmitButton form={form} busy={busy} tone="danger">
+          <SubmitButton form={form} busy={busy} tone={tone}>
             {button}
           </SubmitButton>
         </>

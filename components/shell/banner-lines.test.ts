@@ -177,6 +177,12 @@ describe("replays", () => {
     });
   });
 
+  test("beyond the third are counted, not left out", () => {
+    const replays = [1, 2, 3, 4, 5].map((n) => ({ ...batch, id: `rpl_${n}`, name: `INC-${n}` }));
+    const [line] = bannerLines(answer({ replays, replaysRunning: 5 }, {}));
+    expect(line?.text).toBe("US: 5 replays running: INC-1, INC-2, INC-3 and 2 more.");
+  });
+
   test("without a second person are told for as long as the server tells them", () => {
     const breakGlass = [
       {

@@ -130,12 +130,13 @@ function replayLine({ region, data }: Answered): (BannerLine & { sinceMs: number
   const shown = replaysAutoPaused > 0 ? replays.filter(({ pausedBy }) => pausedBy === "auto") : replays;
   const only = total === 1 ? replays[0] : undefined;
   const names = shown.slice(0, MAX_NAMES).map(({ name }) => name);
+  const more = (replaysAutoPaused > 0 ? replaysAutoPaused : total) - names.length;
   const first = shown[0];
   const cause = replaysAutoPaused > 0 && first?.cause ? ` ${short(first.cause)}` : "";
   return {
     key: `replays-${region}`,
     tone: replaysAutoPaused > 0 ? "warn" : "held",
-    text: `${region.toUpperCase()}: ${words.join(", ")}: ${names.join(", ")}.${cause}`,
+    text: `${region.toUpperCase()}: ${words.join(", ")}: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}.${cause}`,
     link:
       only === undefined
         ? { href: `/replays?region=${region}&tab=running`, label: "Replays" }

@@ -2,7 +2,7 @@
  * How the console asks a region: read only, in one snapshot, within a bound, and only from the region's own database.
  * A region that does not answer becomes an answer that says so; it must never become a zero or an empty list.
  */
-import type { PoolClient, QueryResultRow } from "pg";
+import type { PoolClient, QueryResult, QueryResultRow } from "pg";
 import { isSluiceError } from "#domain/errors.ts";
 import type { Region } from "#domain/region.ts";
 import { regionPool } from "../regions.ts";
@@ -41,7 +41,9 @@ class RegionUnusableError extends Error {
  */
 const BEGIN = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
   SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL work_mem = '16MB'`;
-const WHO = "SELECT clock_timestamp() AS as_of, (SELECT region FROM sluice.region_control) AS region";
+/** Goes with the begin, so that a read does not wait for one more answer. */
+const BEGIN_AND_WHO = `${BEGIN};
+  SELECT clock_timestamp() AS as_of, (SELECT region FROM sluice.region_control) AS region`;
 
 /**
  * Reads from one region. `read` gets the statement runner and the database time that the answer is of.
@@ -68,14 +70,19 @@ export async function readRegion<T>(
   }
 }
 
+interface Who extends QueryResultRow {
+  as_of: Date;
+  region: string | null;
+}
+
 async function readSnapshot<T>(
   client: PoolClient,
   region: Region,
   read: (sql: Reader, asOf: Date) => Promise<T>,
 ): Promise<{ data: T; asOf: Date }> {
-  await client.query(BEGIN);
-  const who = await client.query<{ as_of: Date; region: string | null }>(WHO);
-  const row = who.rows[0];
+  // One result for each statement of the text; the types know of one only.
+  const begun = (await client.query(BEGIN_AND_WHO)) as unknown as QueryResult<Who>[];
+  const row = begun.at(-1)?.rows[0];
   if (row === undefined || row.region !== region) {
     throw new RegionUnusableError(`Its database belongs to region ${row?.region ?? "none"}.`);
   }

@@ -41,6 +41,7 @@ export const ANSWERS = {
   DeadLetterPageAnswer: regionAnswer(deadLetters.deadLetterPage),
   DeadLetterGroupPageAnswer: regionAnswer(deadLetters.deadLetterGroupPage),
   DeadLetterGroupAnswer: regionAnswer(deadLetters.deadLetterGroupView),
+  AssigneesAnswer: deadLetters.assignees,
 
   ReplayPageAnswer: regionAnswer(replays.replayPage),
   ReplayAnswer: regionAnswer(replays.replayDetail),
@@ -71,6 +72,7 @@ export const ANSWERS = {
   MadeRow: base.madeRow,
   MadeToken: base.madeToken,
   MadeGrant: base.madeGrant,
+  MadePerson: base.madePerson,
 } as const satisfies Record<string, z.ZodType>;
 
 export type AnswerName = keyof typeof ANSWERS;

@@ -57,4 +57,9 @@ export const createdDestination = z.object({
 });
 export const madeRow = z.object({ id: z.string() });
 export const madeToken = z.object({ id: z.string(), token: z.string(), expiresAt: z.string() });
+export const madePerson = z.object({
+  id: z.string().describe("`usr_...`"),
+  email: z.string(),
+  password: z.string().nullable().describe("Of a local account, shown this once; null for an invitation."),
+});
 export const madeGrant = z.object({ id: z.string(), expiresAt: z.string().nullable() });

@@ -1,5 +1,6 @@
 /** What the API answers about dead-letters, in the shapes of db/console: a schema that drifts from its type does not compile. */
 import { z } from "zod";
+import type { Assignees } from "#db/console/access/assignees.ts";
 import type {
   ClassTotal,
   DeadLetterGroupPage,
@@ -139,4 +140,9 @@ export const deadLetterPage: z.ZodType<DeadLetterPage> = z.object({
     .describe(
       "When the latest one of the region and the scope died, whatever the filter; null when there is none.",
     ),
+});
+
+export const assignees: z.ZodType<Assignees> = z.object({
+  assignees: z.array(z.object({ email: z.string(), name: z.string() })).describe("By address."),
+  truncated: z.boolean().describe("More people may see the cause; each can be named by the whole address."),
 });

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { About } from "#components/queries/shell.ts";
 import type { SignedIn } from "#components/shell/signed-in.tsx";
-import type { People, Person, PersonGrant } from "#db/console/access/people.ts";
+import { PERSON_WAYS, type PeopleAnswer, type Person, type PersonGrant } from "#db/console/access/people.ts";
 import type { TokenEntry } from "#db/console/access/service-tokens.ts";
 import type { SchemaVersion } from "#db/console/read-schema-versions.ts";
 import type { SavedView, SavedViews } from "#db/console/saved-views.ts";
@@ -63,9 +63,10 @@ export const person: z.ZodType<Person> = z.object({
   grants: z.array(personGrant),
 });
 
-export const people: z.ZodType<People> = z.object({
+export const people: z.ZodType<PeopleAnswer> = z.object({
   people: z.array(person),
   truncated: z.boolean().describe("More people exist than are listed."),
+  ways: z.array(z.enum(PERSON_WAYS)).describe("How people can be added in this installation."),
 });
 
 export const tokenEntry: z.ZodType<TokenEntry> = z.object({

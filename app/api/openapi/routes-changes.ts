@@ -34,7 +34,7 @@ import { GROUP_COMMANDS } from "../dead-letters-commands.ts";
 import { revealBody, revealQuery } from "../deliveries-schemas.ts";
 import { enqueueBody, enqueueQuery } from "../enqueue-schemas.ts";
 import { noQuery } from "../schemas.ts";
-import { grantBody, savedViewBody } from "../shell-schemas.ts";
+import { grantBody, personBody, savedViewBody } from "../shell-schemas.ts";
 import { reasonBody, tokenBody } from "../token-schemas.ts";
 import { changes, commands, creates, type Operation, special } from "./operation.ts";
 
@@ -254,6 +254,40 @@ const SETTINGS: readonly Operation[] = [
     answer: "MadeRow",
     codes: ["not_found", "bad_id"],
   }),
+  changes(
+    words("people", "createPerson", "A person without any grant; a local account's password is shown once"),
+    "post",
+    "access",
+    {
+      query: noQuery,
+      body: personBody,
+      status: 201,
+      answer: "MadePerson",
+      codes: ["account_exists", "state_conflict"],
+    },
+  ),
+  changes(
+    words("people/{id}/disable", "disablePerson", "Ends a person's sessions and serves them no more"),
+    "post",
+    "access",
+    {
+      query: noQuery,
+      body: reasonBody,
+      answer: "MadeRow",
+      codes: ["not_found", "bad_id", "state_conflict"],
+    },
+  ),
+  changes(
+    words("people/{id}/enable", "enablePerson", "Lets a person sign in again, with the grants they have"),
+    "post",
+    "access",
+    {
+      query: noQuery,
+      body: reasonBody,
+      answer: "MadeRow",
+      codes: ["not_found", "bad_id", "state_conflict"],
+    },
+  ),
   changes(words("people/{id}/grants", "createGrant", "A role in a scope"), "post", "access", {
     query: noQuery,
     body: grantBody,

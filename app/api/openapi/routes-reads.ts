@@ -160,6 +160,17 @@ const DEAD_LETTERS: readonly Operation[] = [
     "DeadLetterGroupAnswer",
     OF_ROW,
   ),
+  read(
+    words(
+      "dead-letter-groups/{id}/assignees",
+      "listAssignees",
+      "The people who can be named for a cause, because they may see it",
+    ),
+    oneOfRegionQuery,
+    "AssigneesAnswer",
+    [...OF_ROW, "region_unavailable"],
+    "dead_letter_triage",
+  ),
 ];
 
 const REGIONS: readonly Operation[] = [

@@ -28,10 +28,7 @@ async function person(name: string, grant: Partial<NewGrant> | null): Promise<st
 
 describe("DLQ-4 the assignee of a cause", () => {
   it("is one of those who may see it: region, tenant, living grant, account that is not disabled", async () => {
-    const [whole, limited] = [
-      await person("whole", {}),
-      await person("limited", { tenantIds: [TENANT] }),
-    ];
+    const [whole, limited] = [await person("whole", {}), await person("limited", { tenantIds: [TENANT] })];
     const elsewhere = await person("elsewhere", { regions: ["eu"] });
     const other = await person("other", { tenantIds: [randomUUID()] });
     const nothing = await person("nothing", null);
@@ -73,11 +70,7 @@ describe("DLQ-4 the assignee of a cause", () => {
     const listed = await listAssignees(database.pool, { region: "eu", tenantId: null });
     expect(listed.assignees).toHaveLength(MAX_ASSIGNEES);
     expect(listed.truncated).toBe(true);
-    const named = requireAssignee(
-      database.pool,
-      { region: "eu", tenantId: null },
-      "many-99@assignees.test",
-    );
+    const named = requireAssignee(database.pool, { region: "eu", tenantId: null }, "many-99@assignees.test");
     await expect(named).resolves.toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
  * Accounts and their grants: who somebody is and what they may. A grant that has ended, or of an account that was
  * disabled, gives nothing. Every change is audited in its own transaction.
  */
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import type { Grant, Role, TenantScope } from "#domain/permissions.ts";
@@ -63,26 +63,35 @@ export async function readGrants(pool: Pool, userId: string): Promise<Grant[] | 
 
 /** Makes an account. @returns its UUID. @throws SluiceError `account_exists` */
 export async function createAccount(pool: Pool, account: NewAccount, by: AuditedChange): Promise<string> {
+  return transact(pool, async (client) => {
+    const id = await insertAccount(client, account);
+    await auditAccess(client, by, { action: "account.create", kind: "user", id: toPublicId("usr", id) });
+    return id;
+  });
+}
+
+/**
+ * The rows of a new account, in a transaction that the caller has begun and in which they audit it.
+ * @returns its UUID. @throws SluiceError `account_exists`, after which the transaction is over
+ */
+export async function insertAccount(client: Pick<PoolClient, "query">, account: NewAccount): Promise<string> {
   const email = normalEmail(account.email);
   try {
-    return await transact(pool, async (client) => {
-      // Whoever makes the account vouches for the address, so that the identity provider's account of it can be joined.
-      const { rows } = await client.query<{ id: string }>(
-        `INSERT INTO sluice.console_user (id, name, email, email_verified)
-         VALUES (gen_random_uuid(), $1, $2, true) RETURNING id`,
-        [account.name, email],
+    // Whoever makes the account vouches for the address, so that the identity provider's account of it can be joined.
+    const { rows } = await client.query<{ id: string }>(
+      `INSERT INTO sluice.console_user (id, name, email, email_verified)
+       VALUES (gen_random_uuid(), $1, $2, true) RETURNING id`,
+      [account.name, email],
+    );
+    const id = rows[0]?.id ?? "";
+    if (account.passwordHash !== null) {
+      await client.query(
+        `INSERT INTO sluice.console_account (id, user_id, provider_id, account_id, password)
+         VALUES (gen_random_uuid(), $1::uuid, 'credential', $1::uuid::text, $2)`,
+        [id, account.passwordHash],
       );
-      const id = rows[0]?.id ?? "";
-      if (account.passwordHash !== null) {
-        await client.query(
-          `INSERT INTO sluice.console_account (id, user_id, provider_id, account_id, password)
-           VALUES (gen_random_uuid(), $1::uuid, 'credential', $1::uuid::text, $2)`,
-          [id, account.passwordHash],
-        );
-      }
-      await auditAccess(client, by, { action: "account.create", kind: "user", id: toPublicId("usr", id) });
-      return id;
-    });
+    }
+    return id;
   } catch (error) {
     if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
     throw new SluiceError("account_exists", `There is already an account for ${email}.`);

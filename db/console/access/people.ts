@@ -52,6 +52,15 @@ export interface People {
   truncated: boolean;
 }
 
+/** How a new person signs in: with the identity provider, or with a password that is kept here. */
+export const PERSON_WAYS = ["invite", "local"] as const;
+export type PersonWay = (typeof PERSON_WAYS)[number];
+
+export interface PeopleAnswer extends People {
+  /** The ways in which the reader can add people in this installation. */
+  ways: PersonWay[];
+}
+
 export interface NewPersonGrant {
   role: Role;
   regions: readonly Region[];
@@ -175,8 +184,11 @@ export async function takePersonGrant(
   });
 }
 
-/** The living grants of an account with their ends. */
-async function readEndingGrants(client: Pick<PoolClient, "query">, email: string): Promise<EndingGrant[]> {
+/** The living grants of an account with their ends; none of one that is disabled. */
+export async function readEndingGrants(
+  client: Pick<PoolClient, "query">,
+  email: string,
+): Promise<EndingGrant[]> {
   const { rows } = await client.query<GrantRow & { expires_at: Date | null }>(
     `SELECT g.id, g.role, g.regions, g.tenant_ids, g.can_reveal, g.expires_at
        FROM sluice.console_grant g JOIN sluice.console_user u ON u.id = g.user_id
