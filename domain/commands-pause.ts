@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { type ActorRole, ChangeFields, publicId } from "./commands.ts";
+import { moment } from "./moment.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -36,7 +37,7 @@ export const PauseEnd = z.union(
       forMs: z.int({ error: END_RULE }).min(MIN_PAUSE_MS, END_RULE).max(MAX_PAUSE_MS, END_RULE),
     }),
     z.strictObject({
-      until: z.iso.datetime({ offset: true, error: `${END_RULE}, like 2026-11-30T20:00:00Z` }),
+      until: moment(`${END_RULE}, like 2026-11-30T20:00:00Z`),
     }),
   ],
   { error: END_RULE },

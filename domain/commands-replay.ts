@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { ChangeFields, publicId, TICKET_MAX_CHARS } from "./commands.ts";
 import { DEAD_REASONS } from "./delivery.ts";
+import { moment } from "./moment.ts";
 import { DEFAULT_REPLAY_ITEMS, MAX_REPLAY_ITEMS } from "./replay.ts";
 import { MAX_REPLAY_RATE, MIN_REPLAY_RATE, ReplayPlanInput, ReplayPolicyInput } from "./replay-plan.ts";
 
@@ -12,29 +13,34 @@ export const BATCH_NAME_MAX_CHARS = 120;
 export const EVIDENCE_MAX_CHARS = 1_000;
 
 /** Which entries, all of one region. Exactly one way to say so. */
-export const ReplaySelection = z.union([
-  z.strictObject({ groupId: publicId("dlg"), until: z.iso.datetime({ offset: true }).optional() }),
-  z.strictObject({
-    ids: z.array(publicId("dlv")).min(1, "ids is empty: nothing is selected").max(MAX_REPLAY_ITEMS),
-  }),
-  /** What an ended batch sent and what failed again: a follow-up, which must name another cause. */
-  z.strictObject({ deadAgainOf: publicId("rpl") }),
-  z.strictObject({
-    filter: z
-      .strictObject({
-        tenantId: publicId("ten").optional(),
-        destinationId: publicId("dst").optional(),
-        reason: z.enum(DEAD_REASONS).optional(),
-        /** Died in this span; a relative time was made absolute when it was chosen. */
-        from: z.iso.datetime({ offset: true }).optional(),
-        until: z.iso.datetime({ offset: true }).optional(),
-      })
-      .refine(
-        ({ tenantId, destinationId, reason }) => tenantId ?? destinationId ?? reason,
-        "a filter needs at least a tenant, a destination or a reason",
-      ),
-  }),
-]);
+export const ReplaySelection = z.union(
+  [
+    z.strictObject({ groupId: publicId("dlg"), until: moment().optional() }),
+    z.strictObject({
+      ids: z.array(publicId("dlv")).min(1, "ids is empty: nothing is selected").max(MAX_REPLAY_ITEMS),
+    }),
+    /** What an ended batch sent and what failed again: a follow-up, which must name another cause. */
+    z.strictObject({ deadAgainOf: publicId("rpl") }),
+    z.strictObject({
+      filter: z
+        .strictObject({
+          tenantId: publicId("ten").optional(),
+          destinationId: publicId("dst").optional(),
+          reason: z.enum(DEAD_REASONS).optional(),
+          /** Died in this span; a relative time was made absolute when it was chosen. */
+          from: moment().optional(),
+          until: moment().optional(),
+        })
+        .refine(
+          ({ tenantId, destinationId, reason }) => tenantId ?? destinationId ?? reason,
+          "a filter needs at least a tenant, a destination or a reason",
+        ),
+    }),
+  ],
+  {
+    error: `names exactly one of groupId, ids (1 to ${MAX_REPLAY_ITEMS} dlv_ ids), deadAgainOf or filter, each as it is described`,
+  },
+);
 export type ReplaySelection = z.infer<typeof ReplaySelection>;
 
 const limit = z.int().min(1).max(MAX_REPLAY_ITEMS).default(DEFAULT_REPLAY_ITEMS);

@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { type ErrorCode, SluiceError } from "./errors.ts";
 import { PUBLIC_ID_PREFIXES, type PublicIdPrefix } from "./ids.ts";
+import { moment } from "./moment.ts";
 
 export const REASON_MIN_CHARS = 10;
 export const REASON_MAX_CHARS = 500;
@@ -55,7 +56,7 @@ export type RegionCommand = z.infer<typeof RegionCommand>;
 export const OpenGate = z.strictObject({
   destinationId: publicId("dst"),
   ...ChangeFields,
-  gateUntil: z.iso.datetime({ offset: true }),
+  gateUntil: moment(),
 });
 export type OpenGate = z.infer<typeof OpenGate>;
 
@@ -99,6 +100,8 @@ const CODE_OF_FIELD: Readonly<Record<string, ErrorCode>> = {
   maxTenantConcurrency: "bad_limit",
   maxDestinationConcurrency: "bad_limit",
   maxRatePerSecond: "bad_limit",
+  objectives: "bad_policy",
+  retry: "bad_policy",
 };
 
 function codeOf(field: string): ErrorCode {

@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { ACTOR_MAX_CHARS, ChangeFields, publicId } from "./commands.ts";
 import { NOTE_MAX_CHARS } from "./dead-letter-group.ts";
+import { moment } from "./moment.ts";
 
 /** Acknowledge, resolve, reopen: nothing but which cause and why. */
 export const GroupCommand = z.strictObject({ groupId: publicId("dlg"), ...ChangeFields });
@@ -37,6 +38,6 @@ export type NoteGroup = z.infer<typeof NoteGroup>;
 export const WillNotReplayGroup = z.strictObject({
   groupId: publicId("dlg"),
   ...ChangeFields,
-  until: z.iso.datetime({ offset: true }),
+  until: moment(),
 });
 export type WillNotReplayGroup = z.infer<typeof WillNotReplayGroup>;

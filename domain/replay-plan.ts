@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { SluiceError } from "./errors.ts";
+import { moment } from "./moment.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -117,8 +118,8 @@ export const ReplayPlanInput = z.strictObject({
   /** Attempts of each item before it is a dead letter again. */
   attemptBudget: z.int().min(1).max(MAX_ATTEMPT_BUDGET).optional(),
   /** The start is refused before and after; a running batch stops at the end. */
-  startsAfter: z.iso.datetime({ offset: true }).nullable().optional(),
-  endsBefore: z.iso.datetime({ offset: true }).nullable().optional(),
+  startsAfter: moment().nullable().optional(),
+  endsBefore: moment().nullable().optional(),
   stop: ThresholdShape.partial().optional(),
 });
 export type ReplayPlanInput = z.infer<typeof ReplayPlanInput>;

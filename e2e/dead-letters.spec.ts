@@ -111,6 +111,11 @@ test("CTL-4 acknowledged, assigned and noted with a reason; the list and the aud
 
   await panel.getByRole("button", { name: "Assign" }).click();
   const assign = page.getByRole("dialog", { name: /^Assign/ });
+  // The server takes nobody who could not see it.
+  await assign.getByLabel("Assignee").fill("nobody@elsewhere.test");
+  await assign.getByLabel(/^Reason/).fill(REASON);
+  await assign.getByRole("button", { name: "Assign", exact: true }).click();
+  await expect(assign).toContainText("assignee must be the e-mail address");
   await assign.getByRole("button", { name: "Assign to me" }).click();
   await assign.getByLabel(/^Reason/).fill(REASON);
   await assign.getByRole("button", { name: "Assign", exact: true }).click();

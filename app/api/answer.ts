@@ -9,6 +9,7 @@ import { pino } from "pino";
 import type { z } from "zod";
 import { ERRORS, type ErrorCode, isSluiceError, SluiceError } from "#domain/errors.ts";
 import { type AccessScope, type Action, refusal, scopeOf } from "#domain/permissions.ts";
+import { findUnstorable } from "#domain/storable.ts";
 import { ownOrigins, signIn } from "../access/auth.ts";
 import { refuseCrossSite } from "../access/cross-site.ts";
 import { type Principal, readPrincipal } from "../access/principal.ts";
@@ -96,6 +97,8 @@ export function parseQuery<T extends z.ZodType>(schema: T, request: Request): z.
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw invalid("invalid_query", [{ pointer: twice, detail: "is given more than once" }]);
+  const unstorable = findUnstorable(Object.fromEntries(params));
+  if (unstorable !== null) throw invalid("invalid_query", [unstorable]);
   const parsed = schema.safeParse(Object.fromEntries(params));
   if (parsed.success) return parsed.data;
   throw invalid("invalid_query", issuesOf(parsed.error, "parameter"));
@@ -114,7 +117,7 @@ export function issuesOf(error: z.ZodError, kind: "parameter" | "field"): QueryI
 }
 
 export function invalid(code: "invalid_query" | "invalid_body", errors: QueryIssue[]): SluiceError {
-  const detail = errors.map((issue) => `${issue.pointer} ${issue.detail}`).join("; ");
+  const detail = errors.map((issue) => `${issue.pointer} ${issue.detail}`.trimStart()).join("; ");
   return new SluiceError(code, detail, { errors });
 }
 

@@ -8,6 +8,7 @@ import { auditDenied } from "#db/console/access/audit.ts";
 import { consoleDatabase } from "#db/console/console-database.ts";
 import { isSluiceError, SluiceError } from "#domain/errors.ts";
 import { type Action, highestRole } from "#domain/permissions.ts";
+import { findUnstorable } from "#domain/storable.ts";
 import { readPrincipal } from "../access/principal.ts";
 import { admit, type Caller, guarded, invalid, issuesOf, json } from "./answer.ts";
 
@@ -46,10 +47,21 @@ export function change<T extends z.ZodType>(
 }
 
 /**
- * Reads a JSON body of at most 64 KiB.
- * @throws SluiceError `unsupported_media_type`, `body_too_large`, `bad_json`
+ * Reads a JSON body of at most 64 KiB whose texts can all be stored.
+ * @throws SluiceError those of `readAnyJson`, and `invalid_body` for a text with NUL or half a character, or endless nesting
  */
 export async function readJson(request: Request, maxBytes = MAX_BODY_BYTES): Promise<unknown> {
+  const value = await readAnyJson(request, maxBytes);
+  const unstorable = findUnstorable(value);
+  if (unstorable !== null) throw invalid("invalid_body", [unstorable]);
+  return value;
+}
+
+/**
+ * Reads a JSON body in which any text may stand, such as a payload that is kept as bytes.
+ * @throws SluiceError `unsupported_media_type`, `body_too_large`, `bad_json`
+ */
+export async function readAnyJson(request: Request, maxBytes = MAX_BODY_BYTES): Promise<unknown> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") {
     throw new SluiceError("unsupported_media_type", "Send the body as application/json.");

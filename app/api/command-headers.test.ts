@@ -1,6 +1,6 @@
 /** What makes two commands the same request, and which headers are understood. */
 import { describe, expect, it, vi } from "vitest";
-import { readKey, readVersion, requestHash } from "./command-headers.ts";
+import { readKey, readPolicyVersion, readVersion, requestHash } from "./command-headers.ts";
 
 vi.mock("server-only", () => ({}));
 
@@ -30,6 +30,15 @@ describe("If-Match", () => {
 
   it("is missed when it is not there", () => {
     expect(() => readVersion(request())).toThrow(/^precondition_required/);
+    expect(() => readPolicyVersion(request())).toThrow(/^precondition_required/);
+  });
+
+  it("of a policy may be 0, the built-in one", () => {
+    expect(readPolicyVersion(request({ "if-match": '"0"' }))).toBe(0);
+    expect(readPolicyVersion(request({ "if-match": '"12"' }))).toBe(12);
+    for (const header of ["0", '"00"', '"-1"', 'W/"0"', "*"]) {
+      expect(() => readPolicyVersion(request({ "if-match": header }))).toThrow(/^precondition_required/);
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { SluiceError } from "#domain/errors.ts";
 
 const VERSION = /^"([1-9]\d{0,8})"$/;
+const POLICY_VERSION = /^"(0|[1-9]\d{0,8})"$/;
 /** As the column and RFC 9110 allow: visible ASCII. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -12,6 +13,16 @@ export function readVersion(request: Request): number {
   const match = VERSION.exec(request.headers.get("if-match")?.trim() ?? "");
   if (match !== null) return Number(match[1]);
   throw new SluiceError("precondition_required", 'Send If-Match: "<version>" with the version that you saw.');
+}
+
+/** Of a policy, whose built-in version is 0. @throws SluiceError `precondition_required` */
+export function readPolicyVersion(request: Request): number {
+  const match = POLICY_VERSION.exec(request.headers.get("if-match")?.trim() ?? "");
+  if (match !== null) return Number(match[1]);
+  throw new SluiceError(
+    "precondition_required",
+    'Send If-Match: "<version>" with the version that you saw, "0" for the built-in one.',
+  );
 }
 
 /** Null when there is none. @throws SluiceError `bad_key` */

@@ -24,7 +24,7 @@ import { isRegion, type Region } from "#domain/region.ts";
 import { type Principal, readPrincipal } from "../access/principal.ts";
 import { admit, type Caller, guarded, invalid, json, parseQuery } from "./answer.ts";
 import { readJson } from "./change.ts";
-import { readKey, readVersion, requestHash } from "./command-headers.ts";
+import { readKey, readPolicyVersion, readVersion, requestHash } from "./command-headers.ts";
 import { commandQuery, regionCommandQuery } from "./command-schemas.ts";
 
 const RETRY_AFTER_MS = 2_000;
@@ -48,6 +48,8 @@ export interface CommandRoute {
   readonly idField: "tenantId" | "destinationId" | "deliveryId" | "payloadId" | "groupId" | "batchId" | null;
   /** Whether the row has a version, which If-Match must name. */
   readonly versioned: boolean;
+  /** Of a policy: version 0 is what is built in, and others' changes of the same row are other policies. */
+  readonly fromBuiltIn?: true;
   /** Does it. `input` is the body with id and version. */
   readonly run: (context: CommandContext, input: never) => Promise<CommandResult>;
 }
@@ -69,7 +71,7 @@ export function command(
     const caller = await admitted(request, route, id, correlationId);
     const aim = readAim(request, route, id);
     const { allowed, context } = await permit(caller, route, aim);
-    const version = route.versioned ? readVersion(request) : undefined;
+    const version = route.versioned ? versionOf(request, route) : undefined;
     const key = readKey(request);
     const body = await readBody(request, route);
     if (allowed.typed) takeTyped(body, aim.region);
@@ -86,6 +88,10 @@ export function command(
     );
     return respond(result, correlationId);
   });
+}
+
+function versionOf(request: Request, { fromBuiltIn }: CommandRoute): number {
+  return fromBuiltIn ? readPolicyVersion(request) : readVersion(request);
 }
 
 function respond({ replayed, ...result }: CommandResult, correlationId: string): Response {
@@ -231,7 +237,8 @@ async function orExplained<T>({ region, id }: Aim, route: CommandRoute, work: ()
     if (!isSluiceError(error, "version_conflict")) throw error;
     const { seen, current: version } = error.data ?? {};
     const kind = route.auditKind ?? route.kind;
-    const change = await readLastChange(regionPool(region), kind, id).catch(() => null);
+    const action = route.fromBuiltIn ? route.audit : null;
+    const change = await readLastChange(regionPool(region), kind, id, action).catch(() => null);
     throw new SluiceError("version_conflict", error.detail, {
       seen,
       current: change === null ? null : { version, ...change },

@@ -5,6 +5,7 @@ import { AUDIT_RANGES, AUDIT_RESULTS, type AuditRange } from "#db/console/list-a
 import { DEATH_RANGES, type DeathRange } from "#db/console/list-dead-letters.ts";
 import { GROUP_STATES } from "#domain/dead-letter-group.ts";
 import { DEAD_CLASSES, DEAD_REASONS } from "#domain/delivery.ts";
+import { moment } from "#domain/moment.ts";
 import { format } from "./export-schemas.ts";
 import { cursor, destination, limit, oneOf, region, regions, tenant } from "./schemas.ts";
 
@@ -58,8 +59,6 @@ export const oneOfRegionQuery = z.strictObject({ region });
 
 export const regionsQuery = z.strictObject({ region: regions.optional() });
 
-const moment = z.iso.datetime({ offset: true, error: "must be a UTC time such as 2026-11-30T12:00:00Z" });
-
 export const auditQuery = z.strictObject({
   region,
   actor: text(200).optional(),
@@ -73,8 +72,8 @@ export const auditQuery = z.strictObject({
   tenant: tenant.optional(),
   result: oneOf(AUDIT_RESULTS).optional(),
   range: oneOf(Object.keys(AUDIT_RANGES) as [AuditRange, ...AuditRange[]]).optional(),
-  from: moment.optional(),
-  to: moment.optional(),
+  from: moment().optional(),
+  to: moment().optional(),
   cursor: cursor.optional(),
   limit,
 });

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { publicId } from "#domain/commands.ts";
 import { SERVICE_CLASSES } from "#domain/delivery.ts";
+import { moment } from "#domain/moment.ts";
 import { MAX_BATCH_DELIVERIES } from "#outbox/limits.ts";
 import { region } from "./schemas.ts";
 
@@ -35,7 +36,7 @@ const fields = {
       "The delivery's own key, sent to the receiver byte for byte. Left out: the Idempotency-Key header.",
     ),
   serviceClass: z.enum(SERVICE_CLASSES).optional().describe("Default `routine`."),
-  dueAt: z.iso.datetime({ offset: true }).optional().describe("Default: at once. At most 90 days ahead."),
+  dueAt: moment().optional().describe("Default: at once. At most 90 days ahead."),
   payload: z.string().optional().describe("The body as text; it is sent as UTF-8, byte for byte."),
   payloadBase64: z.string().optional().describe("The body as base64. Give this or `payload`."),
   contentType: z.string().optional().describe("Default `application/json`."),

@@ -26,7 +26,7 @@ import {
   transactWithOutbox,
 } from "#outbox/index.ts";
 import { admit, type Caller, guarded, invalid, json, parseQuery } from "./answer.ts";
-import { parseBody, readJson, recordDenied } from "./change.ts";
+import { parseBody, readAnyJson, recordDenied } from "./change.ts";
 import { readKey, requestHash } from "./command-headers.ts";
 import { type EnqueueBody, enqueueBody, enqueueQuery } from "./enqueue-schemas.ts";
 
@@ -43,7 +43,7 @@ export function enqueue(request: Request): Promise<Response> {
     const { region } = parseQuery(enqueueQuery, request);
     if (caller.scope[region] === undefined) throw outside();
     const key = requiredKey(request);
-    const body = parseBody(enqueueBody, await readJson(request, MAX_ENQUEUE_BYTES));
+    const body = parseBody(enqueueBody, await readAnyJson(request, MAX_ENQUEUE_BYTES));
     const tenantId = fromPublicId("ten", body.tenantId);
     await recorded(request, correlationId, async () => {
       requirePermit(caller.principal.grants, "enqueue", { region, tenantId });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
+import { DEFAULT_OBJECTIVES, thresholdsOf } from "#domain/objectives.ts";
 import { HELD_REASONS } from "#domain/queue-age.ts";
 import { metricsText } from "./metrics-text.ts";
 
@@ -24,6 +25,7 @@ const BUSY: RegionOverview = {
     firstAttempt: { serviceClass: "urgent", oldestMs: 1_500, targetMs: 5_000 },
     tenantsAffected: 0,
   },
+  thresholds: thresholdsOf(DEFAULT_OBJECTIVES),
   firstAttempt: [
     { serviceClass: "urgent", oldestMs: 1_500, tenantsLate: 2 },
     { serviceClass: "routine", oldestMs: 0, tenantsLate: 0 },

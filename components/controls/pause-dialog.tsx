@@ -46,6 +46,13 @@ export function PauseDialog({ request, onClose }: DialogProps) {
   const mostMs = (view: PausableView) => leastPauseMs([view, ...twins.chosen.map((twin) => twin.view)]);
   const draftOf = ({ view, nowMs }: Shown<PausableView>) =>
     readPauseDraft(choice, typed, zone, nowMs, mostMs(view));
+  // Once the dialog's own region is done, the twins that are left say which verb it is.
+  const extending = ({ view, done }: Shown<PausableView>) =>
+    pausedAll(
+      done.includes(target.region)
+        ? twins.chosen.filter(({ region }) => !done.includes(region)).map((twin) => twin.view)
+        : [view],
+    );
   return (
     <ControlDialog<PausableView>
       request={request}
@@ -58,18 +65,17 @@ export function PauseDialog({ request, onClose }: DialogProps) {
         return {
           body,
           parts: regionParts(request, body, shown.view.version, twins.chosen),
-          button: buttonWords(shown.view, choice, draft, zone),
-          problem: draft.problem,
+          button: buttonWords(extending(shown), choice, draft, zone),
+          problem: draft.problem ?? twins.problem,
         };
       }}
     >
       {(shown) => (
         <>
           <PauseFacts shown={shown} />
-          <RegionChecks name={target.name} verb="pause" twins={twins} done={shown.done} />
-          <PauseEffects view={shown.view} where={where} />
+          <PauseEffects view={shown.view} where={where} extends={extending(shown)} />
           <ChoiceField
-            legend={shown.view.pause.until === null ? "Pause until" : "New end"}
+            legend={extending(shown) ? "New end" : "Pause until"}
             inline
             value={choice}
             choices={pauseOptions(mostMs(shown.view)).map(inlineChoice)}
@@ -86,6 +92,7 @@ export function PauseDialog({ request, onClose }: DialogProps) {
               error={shown.tried ? draftOf(shown).problem : null}
             />
           ) : null}
+          <RegionChecks name={target.name} verb="pause" twins={twins} done={shown.done} />
         </>
       )}
     </ControlDialog>
@@ -127,7 +134,18 @@ function PauseFacts({ shown: { view, asOf } }: { shown: Shown<PausableView> }) {
   );
 }
 
-function PauseEffects({ view, where }: { view: PausableView; where: string }) {
+function pausedAll(views: readonly PausableView[]): boolean {
+  return views.every(({ pause }) => pause.until !== null);
+}
+
+interface PauseEffectsProps {
+  view: PausableView;
+  where: string;
+  /** It is paused already. */
+  extends: boolean;
+}
+
+function PauseEffects({ view, where, extends: extending }: PauseEffectsProps) {
   const flight =
     view.inFlight === 0
       ? "Nothing is in flight now."
@@ -140,9 +158,7 @@ function PauseEffects({ view, where }: { view: PausableView; where: string }) {
       <li>
         Retry times are kept. At the end of the pause, or on resume, what is due leaves slowly at first.
       </li>
-      {view.pause.until === null ? null : (
-        <li>It is paused already: this moves the end and takes the new reason.</li>
-      )}
+      {!extending ? null : <li>It is paused already: this moves the end and takes the new reason.</li>}
     </Effects>
   );
 }
@@ -157,8 +173,8 @@ function EndHint({ draft, maxPauseMs }: { draft: PauseDraft; maxPauseMs: number 
   );
 }
 
-function buttonWords(view: PausableView, choice: PauseChoice, draft: PauseDraft, zone: Zone): string {
-  const verb = view.pause.until === null ? "Pause" : "Extend pause";
+function buttonWords(extending: boolean, choice: PauseChoice, draft: PauseDraft, zone: Zone): string {
+  const verb = extending ? "Extend pause" : "Pause";
   const length = lengthWords(choice);
   if (length !== null) return `${verb} ${length}`;
   if (draft.endMs === null) return verb;

@@ -40,13 +40,12 @@ export function ResumeDialog({ request, onClose }: { request: ControlRequest; on
         problem:
           view.pause.until === null && !done.includes(target.region)
             ? "It is not paused any more. Close this and look again."
-            : null,
+            : twins.problem,
       })}
     >
       {(shown) => (
         <>
           <ResumeFacts shown={shown} share={share} />
-          <RegionChecks name={target.name} verb="resume" twins={twins} done={shown.done} />
           <Effects>
             <li>New events pass at once.</li>
             <li>
@@ -64,6 +63,7 @@ export function ResumeDialog({ request, onClose }: { request: ControlRequest; on
             onChange={setChoice}
             hint="100 %: no ramp. Cap and rate still hold."
           />
+          <RegionChecks name={target.name} verb="resume" twins={twins} done={shown.done} />
         </>
       )}
     </ControlDialog>

@@ -21,6 +21,8 @@ export interface Twins {
   /** Those that are there, and those of which it is not known; without those that are not there. */
   twins: readonly Exclude<Twin, { readonly at: "none" }>[];
   reading: boolean;
+  /** Why a choice cannot be sent yet, or null: its version may be an old one. */
+  problem: string | null;
   chosen: readonly FoundTwin[];
   choose: (region: Region, checked: boolean) => void;
   /** Reads them again; the choice stays. */
@@ -49,10 +51,15 @@ export function useTwins(target: ControlTarget): Twins {
     if (isError && region !== undefined) return [{ region, at: "unknown" }];
     return data === undefined ? [] : [data];
   });
+  const reading = queries.some(({ isFetching }) => isFetching);
+  const chosen = twins.filter(
+    (twin): twin is FoundTwin => twin.at === "found" && wanted.includes(twin.region),
+  );
   return {
     twins: twins.filter((twin) => twin.at !== "none"),
-    reading: queries.some(({ isPending }) => isPending),
-    chosen: twins.filter((twin): twin is FoundTwin => twin.at === "found" && wanted.includes(twin.region)),
+    reading,
+    problem: reading && chosen.length > 0 ? "The other region is being read. Press again in a moment." : null,
+    chosen,
     choose: (region, checked) =>
       setWanted((before) => [...before.filter((one) => one !== region), ...(checked ? [region] : [])]),
     again: () => {

@@ -24,7 +24,7 @@ export interface MatrixLineProps {
 }
 
 export function MatrixLine({ line, overview }: MatrixLineProps) {
-  const { warn, act } = overview.rateLimitedShare;
+  const { warn, act } = line.thresholds.rateLimitedShare;
   return (
     <Row>
       <HeadCell className="sticky left-0 bg-surface">
@@ -35,17 +35,17 @@ export function MatrixLine({ line, overview }: MatrixLineProps) {
         <TenantState line={line} />
       </Cell>
       <Cell align="right">
-        <FirstAttemptAge line={line} overview={overview} ms={line.firstAttemptMs} />
+        <FirstAttemptAge line={line} ms={line.firstAttemptMs} />
       </Cell>
       <Cell align="right">
         {line.firstAttemptP95Ms === null ? (
           <Nothing />
         ) : (
-          <FirstAttemptAge line={line} overview={overview} ms={line.firstAttemptP95Ms} />
+          <FirstAttemptAge line={line} ms={line.firstAttemptP95Ms} />
         )}
       </Cell>
       <Cell align="right">
-        <DueAge line={line} overview={overview} />
+        <DueAge line={line} />
       </Cell>
       <Cell align="right">
         <HeldAge line={line} />
@@ -89,10 +89,10 @@ export function MatrixCard({ line, overview }: MatrixLineProps) {
       <TenantState line={line} />
       <dl className="grid grid-cols-2 gap-x-4 gap-y-1 text-table">
         <Field name="First attempt, oldest">
-          <FirstAttemptAge line={line} overview={overview} ms={line.firstAttemptMs} />
+          <FirstAttemptAge line={line} ms={line.firstAttemptMs} />
         </Field>
         <Field name="Due, oldest">
-          <DueAge line={line} overview={overview} />
+          <DueAge line={line} />
         </Field>
         <Field name="Held apart">
           <HeldAge line={line} />
@@ -151,14 +151,14 @@ function LineMenu({ line }: { line: Line }) {
   );
 }
 
-function FirstAttemptAge({ line, overview, ms }: MatrixLineProps & { ms: number }) {
+function FirstAttemptAge({ line, ms }: { line: Line; ms: number }) {
   const { firstAttemptWarnMs, firstAttemptTargetMs } =
-    overview.objectives[line.firstAttemptClass ?? "routine"];
+    line.thresholds.objectives[line.firstAttemptClass ?? "routine"];
   return <Age ms={ms} tone={toneOf(ms, firstAttemptWarnMs, firstAttemptTargetMs)} />;
 }
 
-function DueAge({ line, overview }: MatrixLineProps) {
-  const { warnMs, pageMs } = overview.dueLag;
+function DueAge({ line }: { line: Line }) {
+  const { warnMs, pageMs } = line.thresholds.dueLag;
   return (
     <>
       <Age ms={line.due.oldestMs} tone={toneOf(line.due.oldestMs, warnMs, pageMs)} />
@@ -199,7 +199,10 @@ function Dead({ line, overview }: MatrixLineProps) {
         <span aria-hidden="true"> · </span>
         <span className="sr-only">, oldest </span>
       </span>
-      <Age ms={oldestMs} tone={toneOf(oldestMs, overview.deadLetterWarnMs, Number.POSITIVE_INFINITY)} />
+      <Age
+        ms={oldestMs}
+        tone={toneOf(oldestMs, line.thresholds.deadLetterWarnMs, Number.POSITIVE_INFINITY)}
+      />
     </>
   );
 }

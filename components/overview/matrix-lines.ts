@@ -1,6 +1,7 @@
 /** The lines of the tenant x region matrix from the answers of all regions: merged by rank, never by number. Pure. */
 import type { MatrixRow } from "#db/console/queue-summary.ts";
 import type { Overview } from "#db/console/read-overview.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import type { Region } from "#domain/region.ts";
 
 /** Lines shown over all regions. */
@@ -8,6 +9,8 @@ const MAX_LINES = 50;
 
 export interface Line extends MatrixRow {
   region: Region;
+  /** Of its region. */
+  thresholds: Thresholds;
 }
 
 export function keyOf(line: Line): string {
@@ -17,9 +20,11 @@ export function keyOf(line: Line): string {
 /** The worst lag first, whatever its region. */
 export function linesOf(overview: Overview): Line[] {
   return overview.regions
-    .flatMap((answer) =>
-      answer.status === "ok" ? answer.data.tenants.map((row) => ({ ...row, region: answer.region })) : [],
-    )
+    .flatMap((answer) => {
+      if (answer.status !== "ok") return [];
+      const { region, data } = answer;
+      return data.tenants.map((row) => ({ ...row, region, thresholds: data.thresholds }));
+    })
     .sort((a, b) => worstOf(b) - worstOf(a))
     .slice(0, MAX_LINES);
 }

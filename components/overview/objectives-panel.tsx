@@ -55,8 +55,8 @@ interface RegionObjectivesProps {
 }
 
 function RegionObjectives({ region, data, overview }: RegionObjectivesProps) {
-  const { delayedLag } = data;
-  const behind = delayedLag.oldestMs > overview.delayedLagTargetMs;
+  const { delayedLag, thresholds } = data;
+  const behind = delayedLag.oldestMs > thresholds.delayedLagTargetMs;
   return (
     <Table caption={`Objectives of region ${region}`} columns={COLUMNS}>
       {data.triedShares.map((row) => (
@@ -67,9 +67,9 @@ function RegionObjectives({ region, data, overview }: RegionObjectivesProps) {
               {targetText(row.targetMs)}, 15 m
             </span>
           </HeadCell>
-          <Cell align="right">{formatShare(overview.triedShareTarget)}</Cell>
+          <Cell align="right">{formatShare(thresholds.triedShareTarget)}</Cell>
           <Cell align="right">
-            {row.share !== null && row.share < overview.triedShareTarget ? (
+            {row.share !== null && row.share < thresholds.triedShareTarget ? (
               <StatusText tone="danger" label={formatShare(row.share)} />
             ) : (
               formatShare(row.share)
@@ -87,7 +87,7 @@ function RegionObjectives({ region, data, overview }: RegionObjectivesProps) {
             <span className="text-muted">{region}</span> Delayed attempts behind their due time, oldest
           </span>
         </HeadCell>
-        <Cell align="right">{targetText(overview.delayedLagTargetMs)}</Cell>
+        <Cell align="right">{targetText(thresholds.delayedLagTargetMs)}</Cell>
         <Cell align="right">
           {behind ? (
             <StatusText tone="danger" label={formatAge(delayedLag.oldestMs)} />

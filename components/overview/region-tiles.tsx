@@ -31,10 +31,10 @@ function rowsOf(region: Region, state: string): string {
   return `/deliveries?region=${region}&state=${state}`;
 }
 
-function AgeTiles({ region, data, overview }: TilesProps) {
+function AgeTiles({ region, data }: TilesProps) {
   const { serviceClass, oldestMs, targetMs } = data.verdict.firstAttempt;
   const p95 = data.recent.firstAttemptP95;
-  const warnOf = (name: typeof serviceClass) => overview.objectives[name].firstAttemptWarnMs;
+  const warnOf = (name: typeof serviceClass) => data.thresholds.objectives[name].firstAttemptWarnMs;
   return (
     <>
       <Tile
@@ -64,8 +64,8 @@ function AgeTiles({ region, data, overview }: TilesProps) {
 }
 
 function QueueTiles({ region, data, overview }: TilesProps) {
-  const { due, gated, trends } = data;
-  const { warnMs, pageMs } = overview.dueLag;
+  const { due, gated, thresholds, trends } = data;
+  const { warnMs, pageMs } = thresholds.dueLag;
   return (
     <>
       <Tile
@@ -89,7 +89,7 @@ function QueueTiles({ region, data, overview }: TilesProps) {
         label="Dead letters"
         value={bounded(data.deadLetters.count, overview.countLimit)}
         note={deadNote(data, overview)}
-        tone={toneOf(data.deadLetters.oldestMs, overview.deadLetterWarnMs, Number.POSITIVE_INFINITY)}
+        tone={toneOf(data.deadLetters.oldestMs, thresholds.deadLetterWarnMs, Number.POSITIVE_INFINITY)}
         href={`/dead-letters?region=${region}`}
         trend={trends.dead}
         testId="dead-letters"
@@ -103,9 +103,9 @@ function deadNote({ deadLetters }: RegionOverview, overview: Overview): string {
   return `+${bounded(deadLetters.added, overview.countLimit)} in 24 h, oldest ${formatAge(deadLetters.oldestMs)}`;
 }
 
-function HealthTiles({ region, data, overview }: TilesProps) {
-  const { recent, trends } = data;
-  const { warn, act } = overview.rateLimitedShare;
+function HealthTiles({ region, data }: TilesProps) {
+  const { recent, thresholds, trends } = data;
+  const { warn, act } = thresholds.rateLimitedShare;
   return (
     <>
       <Tile

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
+import { DEFAULT_OBJECTIVES, thresholdsOf } from "#domain/objectives.ts";
 import { targetText, wordsFor, wordsForAll } from "./verdict-words.ts";
 
 const AS_OF = "2026-11-30T14:03:22.000Z";
@@ -14,6 +15,7 @@ function answer(change: Partial<RegionOverview> = {}): RegionAnswer<RegionOvervi
       firstAttempt: { serviceClass: "routine", oldestMs: 400, targetMs: 120_000 },
       tenantsAffected: 0,
     },
+    thresholds: thresholdsOf(DEFAULT_OBJECTIVES),
     firstAttempt: [],
     due: { count: 0, oldestMs: 0 },
     gated: 0,

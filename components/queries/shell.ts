@@ -48,9 +48,9 @@ export function useTokens(enabled: boolean): UseQueryResult<{ tokens: TokenEntry
   return useOnce<{ tokens: TokenEntry[] }>(TOKENS_PATH, enabled);
 }
 
-/** Retry policies and objectives. */
+/** Retry policies and objectives; read again when one was written. */
 export function usePolicies(): UseQueryResult<PoliciesAnswer, Error> {
-  return useOnce<PoliciesAnswer>("/api/v1/policies");
+  return useLive<PoliciesAnswer>("/api/v1/policies");
 }
 
 /** As app/about.ts answers it. */

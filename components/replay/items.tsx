@@ -5,6 +5,7 @@ import { RegionSilent } from "#components/dead-letters/notices.tsx";
 import { replayItemsExportPath, useReplayItems } from "#components/queries/replays.ts";
 import { ITEM_STATE_WORDS } from "#components/replays/replay-words.ts";
 import { useBehind } from "#components/shell/freshness.ts";
+import { CardField, CardSkeletons, Cards, DeliveryCard } from "#components/ui/cards.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { ExportLinks } from "#components/ui/export-links.tsx";
 import { ListPanel } from "#components/ui/list-panel.tsx";
@@ -15,6 +16,7 @@ import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { NearTimestamp } from "#components/ui/timestamp.tsx";
+import { useNarrow } from "#components/ui/use-narrow.ts";
 import { usePaging } from "#components/ui/use-paging.ts";
 import { reasonWords, resultText } from "#components/ui/words.ts";
 import type { ReplayDetail, ReplayItemView } from "#db/console/replay/replay-views.ts";
@@ -22,6 +24,7 @@ import type { Region } from "#domain/region.ts";
 import { REPLAY_ITEM_STATES, type ReplayItemState } from "#domain/replay.ts";
 import { laneName } from "./lane-name.ts";
 
+const CAPTION = "Entries of the batch";
 const COLUMNS: readonly Column[] = [
   { key: "id", label: "Delivery" },
   { key: "destination", label: "Destination" },
@@ -96,22 +99,51 @@ export function Items({ region, id, lanes, filters, onChange }: ItemsProps) {
       ) : page?.data.rows.length === 0 ? (
         <Notice kind="no-match" title="No entry matches" compact />
       ) : (
-        <Table caption="Entries of the batch" columns={COLUMNS} busy={query.isPlaceholderData}>
-          {page === null ? (
-            <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
-          ) : (
-            page.data.rows.map((item) => (
-              <ItemLine
-                key={item.id}
-                item={item}
-                destination={names.get(item.destinationId) ?? `…${item.destinationId.slice(-6)}`}
-                asOf={page.asOf}
-              />
-            ))
-          )}
-        </Table>
+        <Rows
+          items={page === null ? null : page.data.rows}
+          asOf={page === null ? "" : page.asOf}
+          names={names}
+          busy={query.isPlaceholderData}
+        />
       )}
     </ListPanel>
+  );
+}
+
+interface RowsProps {
+  /** Null: still being read. */
+  items: readonly ReplayItemView[] | null;
+  asOf: string;
+  names: ReadonlyMap<string, string>;
+  busy: boolean;
+}
+
+function Rows({ items, asOf, names, busy }: RowsProps) {
+  const narrow = useNarrow();
+  const lines = items?.map((item) => ({
+    item,
+    destination: names.get(item.destinationId) ?? `…${item.destinationId.slice(-6)}`,
+    asOf,
+  }));
+  if (narrow) {
+    return lines === undefined ? (
+      <CardSkeletons className="h-24" />
+    ) : (
+      <Cards caption={CAPTION} busy={busy}>
+        {lines.map((line) => (
+          <ItemCard key={line.item.id} {...line} />
+        ))}
+      </Cards>
+    );
+  }
+  return (
+    <Table caption={CAPTION} columns={COLUMNS} busy={busy}>
+      {lines === undefined ? (
+        <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
+      ) : (
+        lines.map((line) => <ItemLine key={line.item.id} {...line} />)
+      )}
+    </Table>
   );
 }
 
@@ -119,6 +151,33 @@ interface ItemLineProps {
   item: ReplayItemView;
   destination: string;
   asOf: string;
+}
+
+function ItemState({ item }: { item: ReplayItemView }) {
+  return (
+    <>
+      <StatusText {...ITEM_STATE_WORDS[item.state]} />
+      {item.canary ? <span className="ml-1.5 text-faint">canary</span> : null}
+    </>
+  );
+}
+
+function ItemCard({ item, destination, asOf }: ItemLineProps) {
+  return (
+    <DeliveryCard id={item.id}>
+      <CardField label="State">
+        <ItemState item={item} />
+      </CardField>
+      {item.why === null ? null : <CardField label="Why">{item.why}</CardField>}
+      <CardField label="Destination">{destination}</CardField>
+      <CardField label="Last result">{resultText(item.lastOutcome, item.lastStatus)}</CardField>
+      {item.endedAt === null ? null : (
+        <CardField label="Ended">
+          <NearTimestamp iso={item.endedAt} asOf={asOf} />
+        </CardField>
+      )}
+    </DeliveryCard>
+  );
 }
 
 function ItemLine({ item, destination, asOf }: ItemLineProps) {
@@ -135,8 +194,7 @@ function ItemLine({ item, destination, asOf }: ItemLineProps) {
       </HeadCell>
       <Cell>{destination}</Cell>
       <Cell>
-        <StatusText {...ITEM_STATE_WORDS[item.state]} />
-        {item.canary ? <span className="ml-1.5 text-faint">canary</span> : null}
+        <ItemState item={item} />
       </Cell>
       <Cell className="max-w-80 whitespace-normal break-words">{item.why ?? ""}</Cell>
       <Cell>{reasonWords(item.reason)}</Cell>

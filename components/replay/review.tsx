@@ -3,9 +3,6 @@
  * What the second person reads before they decide: what changed since it was sent back, a sample that the author has not
  * seen, the author's evidence, what it asks of the region, and every stop condition as it is now.
  */
-import dynamic from "next/dynamic";
-import Link from "next/link";
-import { useState } from "react";
 import {
   answersOf,
   QUESTION_WORDS,
@@ -13,29 +10,21 @@ import {
   THRESHOLD_WORDS,
   thresholdText,
 } from "#components/replay-draft/draft-words.ts";
-import { Load } from "#components/replay-draft/load.tsx";
+import { Load, troubleWords } from "#components/replay-draft/load.tsx";
 import { Probes } from "#components/replay-draft/probes.tsx";
 import { ConditionList } from "#components/replay-draft/submit-step.tsx";
 import { Exclusions } from "#components/replays/preview-facts.tsx";
-import { Button } from "#components/ui/button.tsx";
 import { CopyButton } from "#components/ui/copy-button.tsx";
-import { formatCount, plural } from "#components/ui/format.ts";
+import { plural } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
-import { ShortId } from "#components/ui/short-id.tsx";
 import { StatusText } from "#components/ui/status.tsx";
-import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
-import { NearTimestamp, Timestamp } from "#components/ui/timestamp.tsx";
-import { reasonWords, resultText } from "#components/ui/words.ts";
-import type { ReplayDetail, ReplayDiff } from "#db/console/replay/replay-views.ts";
+import { Timestamp } from "#components/ui/timestamp.tsx";
+import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
 import type { ThresholdName } from "#domain/replay-plan.ts";
-import { fieldWords, valueWords } from "./diff-words.ts";
+import { laneName } from "./lane-name.ts";
+import { Diff } from "./review-diff.tsx";
+import { FreshSample } from "./review-sample.tsx";
 import type { Seen } from "./seen.ts";
-
-/** Loaded when the first entry is opened. */
-const DeliveryPanel = dynamic(
-  () => import("#components/delivery/delivery-panel.tsx").then(({ DeliveryPanel: panel }) => panel),
-  { ssr: false },
-);
 
 export function Review({ view, asOf }: Seen) {
   const red = view.conditions.filter(({ breached }) => breached).length;
@@ -60,9 +49,31 @@ export function Review({ view, asOf }: Seen) {
           />
         }
       >
-        <ConditionList conditions={view.conditions} />
+        <div className="grid gap-1.5">
+          <ConditionList conditions={view.conditions} />
+          <LaneTroubles lanes={view.lanes} />
+        </div>
       </Panel>
     </>
+  );
+}
+
+/** A destination in trouble stops its own lane, whatever the batch as a whole says. */
+function LaneTroubles({ lanes }: { lanes: ReplayDetail["lanes"] }) {
+  const troubled = lanes.flatMap((lane) => (lane.trouble === null ? [] : [{ ...lane, word: lane.trouble }]));
+  if (troubled.length === 0) return null;
+  return (
+    <ul aria-label="Destinations in trouble" className="grid gap-1.5 text-table">
+      {troubled.map((lane) => (
+        <li key={lane.destinationId}>
+          <StatusText
+            tone="warn"
+            label={`${laneName(lane)}: ${troubleWords(lane.word)}. As it is now, its lane would stop.`}
+            className="whitespace-normal!"
+          />
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -95,128 +106,6 @@ function Frozen({ view }: { view: ReplayDetail }) {
         )}
         <Exclusions excluded={view.excluded} />
       </div>
-    </Panel>
-  );
-}
-
-function Diff({ diff, lanes }: { diff: ReplayDiff; lanes: ReplayDetail["lanes"] }) {
-  return (
-    <Panel
-      title="Changed since the last review"
-      note={
-        <>
-          against what was frozen at <Timestamp iso={diff.frozenAt} named />
-        </>
-      }
-    >
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-2 text-table">
-        {diff.comment === null ? null : (
-          <p className="break-words">
-            {diff.requestedBy}
-            {diff.requestedAt === null ? null : (
-              <>
-                {" "}
-                at <Timestamp iso={diff.requestedAt} form="clock" named />
-              </>
-            )}{" "}
-            asked: {diff.comment}
-          </p>
-        )}
-        <p>
-          {plural(diff.added, "entry", "entries")} added, {formatCount(diff.removed)} removed.
-        </p>
-        <Named what="Added" ids={diff.addedIds} total={diff.added} />
-        <Named what="Removed" ids={diff.removedIds} total={diff.removed} />
-        {diff.fields.length === 0 ? (
-          <p>No other field was changed.</p>
-        ) : (
-          <Table
-            caption="Changed fields"
-            columns={[
-              { key: "field", label: "Field" },
-              { key: "before", label: "Before" },
-              { key: "after", label: "Now" },
-            ]}
-          >
-            {diff.fields.map(({ field, before, after }) => (
-              <Row key={field}>
-                <HeadCell>{fieldWords(field, lanes)}</HeadCell>
-                <Cell className="whitespace-normal break-words">{valueWords(field, before)}</Cell>
-                <Cell className="whitespace-normal break-words">{valueWords(field, after)}</Cell>
-              </Row>
-            ))}
-          </Table>
-        )}
-      </div>
-    </Panel>
-  );
-}
-
-/** The entries that came or went, as far as the API names them. */
-function Named({ what, ids, total }: { what: string; ids: readonly string[]; total: number }) {
-  if (ids.length === 0) return null;
-  return (
-    <p className="flex flex-wrap items-center gap-x-3">
-      <span className="text-faint">{what}</span>
-      {ids.map((id) => (
-        <Link
-          key={id}
-          href={`/deliveries/${id}`}
-          prefetch={false}
-          className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
-        >
-          <ShortId id={id} />
-        </Link>
-      ))}
-      {total > ids.length ? <span>and {formatCount(total - ids.length)} more</span> : null}
-    </p>
-  );
-}
-
-const SAMPLE_COLUMNS: readonly Column[] = [
-  { key: "id", label: "Delivery" },
-  { key: "seen", label: "Author" },
-  { key: "reason", label: "Reason" },
-  { key: "last", label: "Last result" },
-  { key: "attempts", label: "Attempts", align: "right" },
-  { key: "died", label: "Died at", align: "right" },
-  { key: "open", label: "", srLabel: "Open" },
-];
-
-function FreshSample({ view, asOf }: { view: ReplayDetail; asOf: string }) {
-  const [open, setOpen] = useState<string | null>(null);
-  return (
-    <Panel
-      title="A fresh sample"
-      note={`${formatCount(view.reviewSampleUnseen)} of ${formatCount(view.reviewSample.length)} the author has not seen`}
-      flush
-    >
-      <Table caption="Sample for the second person" columns={SAMPLE_COLUMNS}>
-        {view.reviewSample.map((item) => (
-          <Row key={item.id}>
-            <HeadCell>
-              <ShortId id={item.id} />
-            </HeadCell>
-            <Cell>{view.inspected.includes(item.id) ? "has inspected it" : "has not seen it"}</Cell>
-            <Cell>{reasonWords(item.reason)}</Cell>
-            <Cell>{resultText(item.lastOutcome, item.lastStatus)}</Cell>
-            <Cell align="right">{item.attempts ?? ""}</Cell>
-            <Cell align="right">
-              {item.diedAt === null ? "" : <NearTimestamp iso={item.diedAt} asOf={asOf} />}
-            </Cell>
-            <Cell>
-              <Button
-                variant="quiet"
-                label={`Open delivery …${item.id.slice(-6)}`}
-                onClick={() => setOpen(item.id)}
-              >
-                Open
-              </Button>
-            </Cell>
-          </Row>
-        ))}
-      </Table>
-      {open === null ? null : <DeliveryPanel id={open} onClose={() => setOpen(null)} traceUrl={null} />}
     </Panel>
   );
 }

@@ -158,7 +158,7 @@ function Tiles({ view, series, asOf }: { view: ReplayDetail; series: ReplaySerie
           .filter(({ breached }) => breached)
           .map(({ condition, text }) => (
             <li key={condition}>
-              <StatusText tone="danger" label={text} />
+              <StatusText tone="danger" label={text} className="whitespace-normal!" />
             </li>
           ))}
       </ul>

@@ -88,20 +88,25 @@ export function NewReplayForm({
         {phase.at === "refused" ? (
           <CommandError error={phase.error} nowMs={Date.now() - clockSkewMs()} onReload={clear} />
         ) : null}
-        <p className="flex flex-wrap items-center gap-3">
-          <button
-            type="submit"
-            disabled={phase.at === "requested"}
-            className="inline-flex min-h-8 items-center rounded-md bg-accent-solid px-3 py-1 font-medium text-table text-white disabled:opacity-50 max-md:min-h-11"
-          >
-            Draft a batch of {plural(items, "dead letter")}
-          </button>
-          <span className="text-muted text-table">
-            Nothing is sent. A second person has to approve it first.
-          </span>
-        </p>
+        <CreateRow items={items} busy={phase.at === "requested"} />
       </form>
     </Panel>
+  );
+}
+
+/** The number on the button is the number that was counted. */
+function CreateRow({ items, busy }: { items: number; busy: boolean }) {
+  return (
+    <p className="flex flex-wrap items-center gap-3">
+      <button
+        type="submit"
+        disabled={busy}
+        className="inline-flex min-h-8 items-center rounded-md bg-accent-solid px-3 py-1 font-medium text-table text-white disabled:opacity-50 max-md:min-h-11"
+      >
+        Draft a batch of {plural(items, "dead letter")}
+      </button>
+      <span className="text-muted text-table">Nothing is sent. A second person has to approve it first.</span>
+    </p>
   );
 }
 

@@ -1,33 +1,8 @@
-/** Policies and objectives as rows of a table. Pure. */
+/** The retry policies of a region as rows of a table. Pure. */
 import { formatCount, plural } from "#components/ui/format.ts";
-import type { PoliciesAnswer, PolicyInForce } from "#db/console/list-policies.ts";
+import type { PolicyInForce } from "#db/console/list-policies.ts";
 import type { RetryPolicy } from "#domain/policy.ts";
-import { formatAge } from "#domain/queue-age.ts";
-
-/** "2 m" for 120,000 ms: a policy's numbers are round, and so are their words. */
-export function roundAge(ms: number): string {
-  return formatAge(ms).replace(/ 0 [smh]$/, "");
-}
-
-export function objectiveRows(
-  objectives: PoliciesAnswer["objectives"],
-): { what: string; urgent: string; routine: string }[] {
-  const { urgent, routine } = objectives.classes;
-  const row = (what: string, of: (one: typeof urgent) => number) => ({
-    what,
-    urgent: roundAge(of(urgent)),
-    routine: roundAge(of(routine)),
-  });
-  const both = (what: string, ms: number) => ({ what, urgent: roundAge(ms), routine: roundAge(ms) });
-  return [
-    row("First attempt, target", (one) => one.firstAttemptTargetMs),
-    row("First attempt, warns at", (one) => one.firstAttemptWarnMs),
-    row("First attempt, pages at", (one) => one.firstAttemptPageMs),
-    both("Due but unclaimed, warns at", objectives.dueLag.warnMs),
-    both("Due but unclaimed, pages at", objectives.dueLag.pageMs),
-    both("Oldest dead letter, warns at", objectives.deadLetterWarnMs),
-  ];
-}
+import { roundAge } from "./policy-numbers.ts";
 
 type Words = (policy: RetryPolicy) => string;
 

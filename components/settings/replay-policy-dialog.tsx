@@ -46,42 +46,12 @@ export interface ReplayPolicyDialogProps {
   onClose: () => void;
 }
 
-export function ReplayPolicyDialog({ region, view, onReload, onClose }: ReplayPolicyDialogProps) {
+export function ReplayPolicyDialog(props: ReplayPolicyDialogProps) {
+  const { region, onClose } = props;
   const formId = useId();
-  const toast = useToast();
-  // What was shown when the dialog opened is what it is about, until the person reloads it.
-  const [seen, setSeen] = useState(view);
-  const [typed, setTyped] = useState<PolicyTyped>(NOTHING_TYPED);
   const [draft, setDraft] = useState<ReasonDraft>({ reason: "", ticket: "" });
-  const [tried, setTried] = useState(false);
-  const { phase, send, clear } = useCommand<CommandAnswer>();
-  const wrong = NAMES.some((name) => policyProblem(name, typed) !== null);
-  const changes = wrong ? {} : policyChanges(typed, seen.policy);
-  const unchanged = !wrong && Object.keys(changes).length === 0;
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    setTried(true);
-    if (wrong || unchanged || refuseReason(draft.reason) !== null) {
-      focusFirstWrong(event.currentTarget);
-      return;
-    }
-    const ticket = draft.ticket.trim();
-    const body = { policy: changes, reason: draft.reason.trim(), ...(ticket === "" ? {} : { ticket }) };
-    send(replayPolicyApiPath(region), { body, version: seen.version }, ({ auditId, version }) => {
-      const message = `Version ${version} of the replay policy of ${region.toUpperCase()} is in force.`;
-      toast(<AuditToast message={message} region={region} target={region} auditId={auditId} />);
-      onClose();
-    });
-  }
-
-  async function reload() {
-    const fresh = await onReload();
-    if (fresh === null) return;
-    setSeen(fresh);
-    clear();
-  }
-
+  const form = usePolicyForm(props, draft);
+  const { seen, typed, tried, phase } = form;
   return (
     <Dialog
       open
@@ -98,30 +68,75 @@ export function ReplayPolicyDialog({ region, view, onReload, onClose }: ReplayPo
         />
       }
     >
-      <form id={formId} onSubmit={submit} noValidate className="grid grid-cols-[minmax(0,1fr)] gap-4">
+      <form id={formId} onSubmit={form.submit} noValidate className="grid grid-cols-[minmax(0,1fr)] gap-4">
         <Effects>
           <li>A batch keeps the stop conditions that it was frozen with.</li>
           <li>Spans of review, holds and the ramp count at once, also for batches that run.</li>
           <li>The version before stays in the history.</li>
         </Effects>
-        <PolicyFields seen={seen} typed={typed} onChange={setTyped} />
-        <Looser labels={looserLabels(changes, seen.policy)} region={region} />
+        <PolicyFields seen={seen} typed={typed} onChange={form.setTyped} />
+        <Looser labels={looserLabels(form.changes, seen.policy)} region={region} />
         <ReasonFields draft={draft} onChange={setDraft} showProblems={tried} />
-        {tried && (wrong || unchanged) ? (
+        {tried && form.problem !== null ? (
           <p role="alert" className="text-danger text-table">
-            {wrong ? "A number cannot be used: it says why." : "Nothing is changed yet."}
+            {form.problem}
           </p>
         ) : null}
         {phase.at === "refused" ? (
           <CommandError
             error={phase.error}
             nowMs={Date.now() - clockSkewMs()}
-            onReload={() => void reload()}
+            onReload={() => void form.reload()}
           />
         ) : null}
       </form>
     </Dialog>
   );
+}
+
+/** What was seen, what was typed over it, and the one command that it may become. */
+function usePolicyForm(
+  { region, view, onReload, onClose }: ReplayPolicyDialogProps,
+  { reason, ticket }: ReasonDraft,
+) {
+  const toast = useToast();
+  // What was shown when the dialog opened is what it is about, until the person reloads it.
+  const [seen, setSeen] = useState(view);
+  const [typed, setTyped] = useState<PolicyTyped>(NOTHING_TYPED);
+  const [tried, setTried] = useState(false);
+  const { phase, send, clear } = useCommand<CommandAnswer>();
+  const wrong = NAMES.some((name) => policyProblem(name, typed) !== null);
+  const changes = wrong ? {} : policyChanges(typed, seen.policy);
+  const problem = wrong
+    ? "A number cannot be used: it says why."
+    : Object.keys(changes).length === 0
+      ? "Nothing is changed yet."
+      : null;
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    setTried(true);
+    if (problem !== null || refuseReason(reason) !== null) {
+      focusFirstWrong(event.currentTarget);
+      return;
+    }
+    const more = ticket.trim() === "" ? {} : { ticket: ticket.trim() };
+    const body = { policy: changes, reason: reason.trim(), ...more };
+    send(replayPolicyApiPath(region), { body, version: seen.version }, ({ auditId, version }) => {
+      const message = `Version ${version} of the replay policy of ${region.toUpperCase()} is in force.`;
+      toast(<AuditToast message={message} region={region} target={region} auditId={auditId} />);
+      onClose();
+    });
+  }
+
+  async function reload() {
+    const fresh = await onReload();
+    if (fresh === null) return;
+    setSeen(fresh);
+    clear();
+  }
+
+  return { seen, typed, setTyped, tried, phase, changes, problem, submit, reload };
 }
 
 interface PolicyFieldsProps {
@@ -134,7 +149,7 @@ function PolicyFields({ seen: { policy }, typed, onChange }: PolicyFieldsProps) 
   return POLICY_GROUPS.map(({ title, names }) => (
     <fieldset
       key={title}
-      className="grid min-w-0 gap-4 rounded-md border border-line px-3 py-3 sm:grid-cols-2"
+      className="grid min-w-0 items-start gap-4 rounded-md border border-line px-3 py-3 sm:grid-cols-2"
     >
       <legend className="px-1 font-medium text-table">{title}</legend>
       {names.map((name) => {

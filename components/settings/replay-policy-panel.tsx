@@ -4,6 +4,7 @@
  * whoever administers the whole region. A region that does not answer must not show as the built-in policy.
  */
 import { useState } from "react";
+import { actorWords } from "#components/controls/conflict-words.ts";
 import { useReplayPolicy } from "#components/queries/replays.ts";
 import { type SignedIn, useSignedIn } from "#components/shell/signed-in.tsx";
 import { Button } from "#components/ui/button.tsx";
@@ -126,7 +127,7 @@ function VersionWords({ view: { version, changedBy, changedAt } }: { view: Repla
   return (
     <>
       {version}
-      {changedBy === null ? "" : ` by ${changedBy}`}
+      {changedBy === null ? "" : ` by ${actorWords(changedBy)}`}
       {changedAt === null ? null : (
         <>
           {", "}
@@ -154,7 +155,7 @@ function History({ title, view }: { title: string; view: ReplayPolicyView }) {
         {view.history.map(({ version, changedBy, changedAt, reason }, index) => (
           <li key={version} className="grid min-w-0 gap-0.5">
             <p className="break-words">
-              <span className="font-medium">Version {version}</span> by {changedBy},{" "}
+              <span className="font-medium">Version {version}</span> by {actorWords(changedBy)},{" "}
               <Timestamp iso={changedAt} plain />
             </p>
             <p className="break-words">{whatChanged(changes[index] ?? null)}</p>

@@ -7,7 +7,7 @@ import { THRESHOLD_WORDS } from "#components/replay-draft/draft-words.ts";
 import { formatCount } from "#components/ui/format.ts";
 import type { ReplayPolicyView } from "#db/console/replay/replay-views.ts";
 import type { ReplayPolicy, ReplayPolicyInput } from "#domain/replay-plan.ts";
-import { roundAge } from "./policy-words.ts";
+import { roundAge } from "./policy-numbers.ts";
 
 /** Every number of the policy; `canaryAuto` is a yes or no. */
 export type PolicyNumber = Exclude<keyof ReplayPolicy, "canaryAuto">;
@@ -121,8 +121,8 @@ export function policyProblem(name: PolicyNumber, typed: PolicyTyped): string | 
   const value = typedValue(name, text);
   const fits = Number.isFinite(value) && value >= min && value <= max;
   if (fits && (unit !== "count" || Number.isInteger(value))) return null;
-  const kind = unit === "count" ? "A whole number" : "A number";
-  return `${kind} from ${typedText(name, min)} to ${typedText(name, max)}.`;
+  const bounds = `${typedText(name, min)} to ${typedText(name, max)}`;
+  return unit === "count" ? `A whole number from ${bounds}.` : `A number from ${bounds} ${unit}.`;
 }
 
 /** What of the typed differs from the row that was seen. Only for a form without problems. */

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_POLICY } from "#domain/policy.ts";
 import { scopeWords } from "./grant-words.ts";
 import { hasErrors, personErrors } from "./person-draft.ts";
-import { policyRows, roundAge } from "./policy-words.ts";
+import { roundAge } from "./policy-numbers.ts";
+import { policyRows } from "./policy-words.ts";
 import { reasonError } from "./reason.ts";
 import { actionsOf, bodyOf, EMPTY_TOKEN, findErrors } from "./token-fields.tsx";
 
@@ -67,13 +68,15 @@ describe("policies", () => {
 
   test("a policy that cannot be used is said to be so in every row", () => {
     const unusable = {
-      serviceClass: "urgent",
+      serviceClass: "urgent" as const,
       version: 3,
       changedBy: null,
       changedAt: null,
       reason: null,
       retry: null,
-    } as const;
+      builtIn: DEFAULT_POLICY.urgent,
+      history: [],
+    };
     const rows = policyRows([
       unusable,
       { ...unusable, serviceClass: "routine", retry: DEFAULT_POLICY.routine },

@@ -4,7 +4,7 @@ import Link from "next/link";
 import { HELD_WORDS } from "#components/overview/held-words.ts";
 import { formatCount } from "#components/ui/format.ts";
 import { StatusText } from "#components/ui/status.tsx";
-import type { TenantList, TenantRow } from "#db/console/list-tenants.ts";
+import type { TenantList, TenantRegion, TenantRow } from "#db/console/list-tenants.ts";
 import { Age, ageTone, BoundedFigure } from "./figures.tsx";
 import { limitText } from "./limit-words.ts";
 
@@ -16,16 +16,29 @@ export interface TenantCellProps {
   list: TenantList;
 }
 
+/** What the row's own region compares with; null: its region has not answered, and nothing is judged. */
+function regionOf({ row, list }: TenantCellProps): TenantRegion | null {
+  const answer = list.regions.find(({ region }) => region === row.region);
+  return answer?.status === "ok" ? answer.data : null;
+}
+
 export function FirstAttemptCell({ row, list }: TenantCellProps) {
-  const { firstAttemptWarnMs, firstAttemptTargetMs } = list.objectives[row.firstAttemptClass ?? "routine"];
-  const tone = ageTone(row.firstAttemptMs, firstAttemptWarnMs, firstAttemptTargetMs);
+  const objective = regionOf({ row, list })?.objectives[row.firstAttemptClass ?? "routine"];
+  const tone = objective
+    ? ageTone(row.firstAttemptMs, objective.firstAttemptWarnMs, objective.firstAttemptTargetMs)
+    : "neutral";
   return <Age ms={row.firstAttemptMs} tone={tone} />;
 }
 
-export function DueCell({ row: { due }, list: { dueLag } }: TenantCellProps) {
+export function DueCell({ row, list }: TenantCellProps) {
+  const { due } = row;
+  const dueLag = regionOf({ row, list })?.dueLag;
   return (
     <span className="inline-flex items-center gap-1.5">
-      <Age ms={due.oldestMs} tone={ageTone(due.oldestMs, dueLag.warnMs, dueLag.pageMs)} />
+      <Age
+        ms={due.oldestMs}
+        tone={dueLag ? ageTone(due.oldestMs, dueLag.warnMs, dueLag.pageMs) : "neutral"}
+      />
       {due.count === 0 ? null : <span className="text-faint">of {formatCount(due.count)}</span>}
     </span>
   );

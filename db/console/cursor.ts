@@ -4,8 +4,11 @@
  */
 import { SluiceError } from "#domain/errors.ts";
 import { isUuid } from "#domain/ids.ts";
+import { isUsableMoment } from "#domain/moment.ts";
 
 const MAX_CURSOR_CHARS = 200;
+/** As the statements write it: what merely looks like a time to JavaScript is none to PostgreSQL. */
+const AT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/;
 
 /** Where a list goes on. `at` is the time part of the key, for lists that are not sorted by id alone. */
 export interface Position {
@@ -27,7 +30,17 @@ export function readCursor(text: string): Position {
   const { id, at } = parsed as { id?: unknown; at?: unknown };
   if (typeof id !== "string" || !isUuid(id)) throw badCursor();
   if (at === undefined) return { id };
-  if (typeof at !== "string" || Number.isNaN(Date.parse(at))) throw badCursor();
+  if (typeof at !== "string" || !AT.test(at) || !isUsableMoment(at)) throw badCursor();
+  return { id, at };
+}
+
+/**
+ * The place in a list that is sorted by time.
+ * @throws SluiceError `bad_cursor` also when it is that of a list which is sorted by id alone
+ */
+export function readTimedCursor(text: string): Required<Position> {
+  const { id, at } = readCursor(text);
+  if (at === undefined) throw badCursor();
   return { id, at };
 }
 

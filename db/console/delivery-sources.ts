@@ -211,7 +211,7 @@ function sourcesOf(
     const terms = [...shared, ...classTerm];
     if (filter.reason !== null) terms.push(`b.reason = ${bind(filter.reason)}`);
     if (cancelledOnly(filter)) terms.push("b.state = 'cancelled'");
-    else if (filter.state === "delivered") terms.push("b.state = 'delivered'");
+    else if (filter.state === "delivered") terms.push(DELIVERED);
     return [{ table, terms }];
   }
   return liveSources(filter, order, shared, classTerm, bind);
@@ -311,6 +311,33 @@ export function countText(plan: ListPlan, filter: ListFilter, limit: string, bin
   );
   // $1 stands in the statement whether a source needs it or not: a parameter without a use has no type.
   return `SELECT count(*)::integer AS n FROM (SELECT 1 FROM (${parts.join(" UNION ALL ")}) u LIMIT ${limit}) c
+           WHERE $1::timestamptz IS NOT NULL`;
+}
+
+const DELIVERED = "b.state = 'delivered'";
+const BOUND_OF_ID = /^b\.id (?:<|>=) /;
+
+/**
+ * The delivered rows of tenants, counted without reading them: all archived rows of the tenants (to `limit`) and the cancelled ones
+ * among them (to `cancelledLimit`), both from indexes; every archived row is one or the other. One row: `n`, `cancelled`.
+ * @returns null when the filters ask for anything beside tenants and acceptance time
+ */
+export function deliveredText(
+  plan: ListPlan,
+  filter: ListFilter,
+  limit: string,
+  cancelledLimit: string,
+  bind: Bind,
+): string | null {
+  const [source, ...others] = plan.sources;
+  if (source === undefined || others.length > 0 || !source.terms.includes(DELIVERED)) return null;
+  const terms = source.terms.filter((term) => term !== DELIVERED);
+  if (filter.tenantIds === null || !terms.every((term) => BOUND_OF_ID.test(term))) return null;
+  const keys = keysOf(filter, bind);
+  const table = TABLES[source.table];
+  const counted = (more: string[], most: string) =>
+    `(SELECT count(*)::integer FROM (SELECT 1 FROM ${partText("b.id", table, [...terms, ...more], keys, "", most)} u LIMIT ${most}) c)`;
+  return `SELECT ${counted([], limit)} AS n, ${counted(["b.state = 'cancelled'"], cancelledLimit)} AS cancelled
            WHERE $1::timestamptz IS NOT NULL`;
 }
 

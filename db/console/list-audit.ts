@@ -6,7 +6,7 @@
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { type AccessScope, tenantsIn } from "#domain/permissions.ts";
 import { REGIONS, type Region } from "#domain/region.ts";
-import { readCursor, writeCursor } from "./cursor.ts";
+import { readTimedCursor, writeCursor } from "./cursor.ts";
 import type { TenantName } from "./names.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
 
@@ -111,8 +111,8 @@ function pageStatement(access: AccessScope, filter: AuditFilter): { text: string
   const bind = (value: unknown) => `$${values.push(value)}`;
   const terms = [...scopeTerms(access, filter.region, bind), ...filterTerms(filter, bind)];
   if (filter.cursor !== undefined) {
-    const { id, at } = readCursor(filter.cursor);
-    const moment = `${bind(at ?? new Date(0).toISOString())}::timestamptz`;
+    const { id, at } = readTimedCursor(filter.cursor);
+    const moment = `${bind(at)}::timestamptz`;
     terms.push(`a.at <= ${moment} AND (a.at < ${moment} OR a.id > ${bind(id)}::uuid)`);
   }
   const condition = terms.length > 0 ? `WHERE ${terms.join(" AND ")}` : "";

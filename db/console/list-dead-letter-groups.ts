@@ -9,7 +9,7 @@ import { DEAD_CLASSES, type DeadClass, type DeadReason } from "#domain/delivery.
 import { toPublicId } from "#domain/ids.ts";
 import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
-import { type Position, readCursor, writeCursor } from "./cursor.ts";
+import { type Position, readTimedCursor, writeCursor } from "./cursor.ts";
 import { type CauseCounts, countCauses, countLimitOf } from "./dead-letter-groups-counts.ts";
 import { type Cause, MAX_CAUSES, walkCauses } from "./dead-letter-groups-walk.ts";
 import { type CauseFilter, filterTerms, matches } from "./dead-letter-terms.ts";
@@ -78,7 +78,7 @@ export async function listDeadLetterGroups(
   filter: GroupFilter,
 ): Promise<RegionAnswer<DeadLetterGroupPage>> {
   const tenants = tenantsIn(access, filter.region);
-  const from = filter.cursor === undefined ? null : readCursor(filter.cursor);
+  const from = filter.cursor === undefined ? null : readTimedCursor(filter.cursor);
   return readRegion(filter.region, async (sql, asOf) => {
     const { causes, truncated } = await walkCauses(sql, tenants, filter.tenant);
     const unclassed = causes.filter((cause) => fits(cause, { ...filter, cause: undefined }));
@@ -113,7 +113,7 @@ function positionOf(cause: Cause): Position {
 }
 
 /** Texts of one width sort like their moments. */
-function isAfter(cause: Cause, { id, at = "" }: Position): boolean {
+function isAfter(cause: Cause, { id, at }: Required<Position>): boolean {
   const { position } = cause.newest;
   return position === at ? cause.groupId > id : position < at;
 }

@@ -6,7 +6,7 @@ import type { DeadClass, DeadReason, ServiceClass } from "#domain/delivery.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
-import { readCursor, writeCursor } from "./cursor.ts";
+import { readTimedCursor, writeCursor } from "./cursor.ts";
 import { type CauseFilter, filterTerms } from "./dead-letter-terms.ts";
 import { latestDeath } from "./list-dead-letter-groups.ts";
 import {
@@ -123,8 +123,8 @@ function pageStatement(filter: DeadLetterFilter, tenants: TenantScope): { text: 
     );
   }
   if (filter.cursor !== undefined) {
-    const { id, at } = readCursor(filter.cursor);
-    const moment = `${bind(at ?? new Date(0).toISOString())}::timestamptz`;
+    const { id, at } = readTimedCursor(filter.cursor);
+    const moment = `${bind(at)}::timestamptz`;
     terms.push(`d.died_at <= ${moment} AND (d.died_at < ${moment} OR d.id > ${bind(id)}::uuid)`);
   }
   const condition = terms.length > 0 ? `WHERE ${terms.join(" AND ")}` : "";

@@ -21,6 +21,7 @@ import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerRow, blockers
 import { readCursor, writeCursor } from "./cursor.ts";
 import {
   countText,
+  deliveredText,
   HELD_PLACES,
   type ListFilter,
   type ListOrder,
@@ -44,6 +45,8 @@ import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 export const MAX_PAGE_ROWS = 100;
 /** Rows are counted exactly up to here; beyond it is "10,000+". */
 export const MAX_COUNTED_ROWS = 10_000;
+/** Cancelled rows of the asked tenants that a count of their delivered ones may leave out. */
+const MAX_CANCELLED_ROWS = 1_000;
 /** Held destinations that are gone through one by one; with more, the due rows are dense with matches. */
 const MAX_PLACES = 200;
 /** One key can stand for a delivery at each of several destinations. */
@@ -196,11 +199,30 @@ async function totalOf(
   known: number | null,
 ): Promise<{ count: number; atLeast: boolean }> {
   if (known !== null && filter.after === null) return { count: known, atLeast: false };
+  const delivered = await deliveredOf(sql, asOf, filter);
+  if (delivered !== null) return delivered;
   const values: unknown[] = [asOf, MAX_COUNTED_ROWS + 1];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const plan = planList(filter, asOf.getTime(), bind);
   const [row] = await sql<{ n: number }>(countText(plan, filter, "$2", bind), values);
   const count = row?.n ?? 0;
+  return { count: Math.min(count, MAX_COUNTED_ROWS), atLeast: count > MAX_COUNTED_ROWS };
+}
+
+/** The total of a list of delivered rows of tenants; null when it is told otherwise, or when very many of them were cancelled. */
+async function deliveredOf(
+  sql: Reader,
+  asOf: Date,
+  filter: ListFilter,
+): Promise<{ count: number; atLeast: boolean } | null> {
+  const values: unknown[] = [asOf, MAX_COUNTED_ROWS + 1 + MAX_CANCELLED_ROWS, MAX_CANCELLED_ROWS + 1];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const text = deliveredText(planList(filter, asOf.getTime(), bind), filter, "$2", "$3", bind);
+  if (text === null) return null;
+  const [row] = await sql<{ n: number; cancelled: number }>(text, values);
+  if (row === undefined || row.cancelled > MAX_CANCELLED_ROWS) return null;
+  // However many there are beyond the limit of all, those that are counted less the cancelled ones are beyond the limit of the list.
+  const count = row.n - row.cancelled;
   return { count: Math.min(count, MAX_COUNTED_ROWS), atLeast: count > MAX_COUNTED_ROWS };
 }
 

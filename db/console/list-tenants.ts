@@ -9,10 +9,11 @@
  */
 import type { ServiceClass } from "#domain/delivery.ts";
 import { toPublicId } from "#domain/ids.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import { type AccessScope, regionsOf, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { badCursor, readKey, writeKey } from "./key-cursor.ts";
-import { DUE_LAG, OBJECTIVES } from "./objectives.ts";
+import { readThresholds } from "./objectives.ts";
 import { keptMoment } from "./queue-now.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 import { readTenantNumbers, type TenantNumbers } from "./read-tenant-numbers.ts";
@@ -54,7 +55,7 @@ export interface TenantRow extends TenantNumbers {
   claimOwner: string;
 }
 
-export interface TenantRegion {
+export interface TenantRegion extends Pick<Thresholds, "objectives" | "dueLag"> {
   /** The sample that the order is of, UTC; null: there is none, the order is by name. */
   sampledAt: string | null;
 }
@@ -64,8 +65,6 @@ export interface TenantList {
   /** Over all regions that answered, in their order. Ages are those of the row's own region. */
   rows: TenantRow[];
   next: string | null;
-  objectives: typeof OBJECTIVES;
-  dueLag: typeof DUE_LAG;
 }
 
 /** Where a page goes on, and the sample of each region that its order is of (milliseconds since 1970, 0: none). */
@@ -96,15 +95,15 @@ export async function listTenants(access: AccessScope, filter: TenantFilter): Pr
   const last = shown.at(-1);
   return {
     regions: answers.map((answer) =>
-      answer.status === "ok"
-        ? { ...answer, asOf: answer.data.asOf, data: { sampledAt: answer.data.sampledAt } }
-        : answer,
+      answer.status === "ok" ? { ...answer, asOf: answer.data.asOf, data: regionOf(answer.data) } : answer,
     ),
     rows: shown.map(({ row }) => row),
     next: found.length > filter.limit && last ? writePosition(filter.sort, last, answers) : null,
-    objectives: OBJECTIVES,
-    dueLag: DUE_LAG,
   };
+}
+
+function regionOf({ sampledAt, objectives, dueLag }: RegionPage): TenantRegion {
+  return { sampledAt, objectives, dueLag };
 }
 
 interface Placed {
@@ -113,10 +112,9 @@ interface Placed {
   row: TenantRow;
 }
 
-interface RegionPage {
+interface RegionPage extends TenantRegion {
   /** Of when the numbers are, UTC. */
   asOf: string;
-  sampledAt: string | null;
   rows: Placed[];
 }
 
@@ -138,7 +136,10 @@ async function pageOf(
     rows.map((row) => row.id),
     { kept: keptAt !== null },
   );
+  const { objectives, dueLag } = await readThresholds(sql);
   return {
+    objectives,
+    dueLag,
     asOf: (keptAt ?? asOf).toISOString(),
     sampledAt: sampledAt?.toISOString() ?? null,
     rows: rows.flatMap((row) => {

@@ -1,26 +1,14 @@
 /**
- * What "late" means, by service class. These are the defaults; every number that a page compares with stands in the
- * answer of the API too, so that a screen never has a threshold of its own.
+ * What "late" means in a region, as its database says it, and how long workers and samples may be silent. Every number
+ * that a page compares with stands in the answer of the API too, so that a screen never has a threshold of its own.
  */
-import type { ServiceClass } from "#domain/delivery.ts";
-
-export interface Objective {
-  /** A new delivery should be tried within this. */
-  firstAttemptTargetMs: number;
-  firstAttemptWarnMs: number;
-  firstAttemptPageMs: number;
-}
-
-export const OBJECTIVES: Readonly<Record<ServiceClass, Objective>> = {
-  urgent: { firstAttemptTargetMs: 15_000, firstAttemptWarnMs: 8_000, firstAttemptPageMs: 60_000 },
-  routine: { firstAttemptTargetMs: 120_000, firstAttemptWarnMs: 60_000, firstAttemptPageMs: 300_000 },
-};
-
-/** Due work that nobody claims, whatever its class. */
-export const DUE_LAG = { warnMs: 15_000, pageMs: 60_000 } as const;
-
-/** A dead letter that waits longer for a person is pointed out. */
-export const DEAD_LETTER_WARN_MS = 24 * 60 * 60 * 1_000;
+import {
+  type ObjectiveNumbers,
+  readObjectiveNumbers,
+  type Thresholds,
+  thresholdsOf,
+} from "#domain/objectives.ts";
+import type { Reader } from "./read-region.ts";
 
 /** A worker that was not heard of for this long does not count as running. */
 export const HEARTBEAT_LIMIT_MS = 10_000;
@@ -28,11 +16,15 @@ export const HEARTBEAT_LIMIT_MS = 10_000;
 /** Samples are taken every 5 s; a series without one for this long has no data. */
 export const SAMPLE_LIMIT_MS = 20_000;
 
-/** Share of new deliveries that should be tried within their class's time. */
-export const TRIED_SHARE_TARGET = 0.95;
+const NEWEST = "SELECT p.body FROM sluice.objective_policy p ORDER BY p.version DESC LIMIT 1";
 
-/** Delayed attempts should leave within this of their due time. */
-export const DELAYED_LAG_TARGET_MS = 15_000;
+/** The numbers in force; the built-in ones where nobody has written any. */
+export async function readNumbers(sql: Reader): Promise<ObjectiveNumbers> {
+  const [newest] = await sql<{ body: unknown }>(NEWEST);
+  return readObjectiveNumbers(newest?.body);
+}
 
-/** 429 answers of all requests: noted, and a reason to act. */
-export const RATE_LIMITED_SHARE = { warn: 0.05, act: 0.1 } as const;
+/** The same, in the shape of the answers. Read in the snapshot of what is compared with them. */
+export async function readThresholds(sql: Reader): Promise<Thresholds> {
+  return thresholdsOf(await readNumbers(sql));
+}

@@ -6,10 +6,11 @@
 import type { DeliveryState } from "#domain/delivery.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { CountAndAge } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
-import { DUE_LAG, OBJECTIVES } from "./objectives.ts";
+import { readThresholds } from "./objectives.ts";
 import { type DestinationHealth, readDestinationHealth } from "./read-destination-health.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 import { DETAIL_COUNT_LIMIT } from "./read-tenant.ts";
@@ -87,10 +88,8 @@ export interface DestinationDetail extends DestinationHealth {
   testEvent: TestEventResult | null;
 }
 
-export interface DestinationAnswer {
+export interface DestinationAnswer extends Pick<Thresholds, "objectives" | "dueLag"> {
   destination: DestinationDetail;
-  objectives: typeof OBJECTIVES;
-  dueLag: typeof DUE_LAG;
   /** `deadLetters.count` is exact up to here. */
   countLimit: number;
 }
@@ -106,19 +105,16 @@ export async function readDestination(
 ): Promise<RegionAnswer<DestinationAnswer>> {
   const id = fromPublicId("dst", publicId);
   const tenantIds = tenantsIn(access, region);
-  const answer = await readRegion(region, (sql, asOf) => find(sql, asOf, region, id, tenantIds));
+  const answer = await readRegion(region, async (sql, asOf) => ({
+    destination: await find(sql, asOf, region, id, tenantIds),
+    thresholds: await readThresholds(sql),
+  }));
   if (answer.status === "unavailable") return answer;
-  if (answer.data === null)
+  const { destination, thresholds } = answer.data;
+  if (destination === null)
     throw new SluiceError("not_found", `No such destination in ${region} in your scope.`);
-  return {
-    ...answer,
-    data: {
-      destination: answer.data,
-      objectives: OBJECTIVES,
-      dueLag: DUE_LAG,
-      countLimit: DETAIL_COUNT_LIMIT,
-    },
-  };
+  const { objectives, dueLag } = thresholds;
+  return { ...answer, data: { destination, objectives, dueLag, countLimit: DETAIL_COUNT_LIMIT } };
 }
 
 /** $1 the id, $2 the tenants of the scope. */

@@ -3,21 +3,13 @@
  * went, and the tenants that wait longest. Ages are told by `sluice.queue_age`, the one definition that samples and alerts
  * use too. A region that does not answer has no numbers; it must never show up as zeros.
  */
-import type { ServiceClass } from "#domain/delivery.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import { type AccessScope, regionsOf, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { CountAndAge } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
 import { AMPLIFICATION_ALERT } from "#domain/series.ts";
 import type { FirstAttempt } from "./ages.ts";
-import {
-  DEAD_LETTER_WARN_MS,
-  DELAYED_LAG_TARGET_MS,
-  DUE_LAG,
-  OBJECTIVES,
-  type Objective,
-  RATE_LIMITED_SHARE,
-  TRIED_SHARE_TARGET,
-} from "./objectives.ts";
+import { readThresholds } from "./objectives.ts";
 import { keptMoment } from "./queue-now.ts";
 import {
   type MatrixRow,
@@ -42,6 +34,8 @@ export const MATRIX_ROWS = 50;
 
 export interface RegionOverview extends LastHour {
   verdict: Verdict;
+  /** What the region's numbers are compared with. */
+  thresholds: Thresholds;
   firstAttempt: FirstAttempt[];
   /** Waiting rows whose moment has come and that nobody claimed; held work is not among them. */
   due: CountAndAge;
@@ -70,32 +64,17 @@ export interface RegionOverview extends LastHour {
   tenantsLeftOut: number;
 }
 
-/** Every number that a screen compares with. */
-export interface Thresholds {
-  objectives: Readonly<Record<ServiceClass, Objective>>;
-  dueLag: typeof DUE_LAG;
-  triedShareTarget: number;
-  delayedLagTargetMs: number;
-  rateLimitedShare: typeof RATE_LIMITED_SHARE;
-  deadLetterWarnMs: number;
+/** What is the same in every region. */
+export interface Overview {
   amplificationAlert: number;
   /** A count above it is known only to be above it. */
   countLimit: number;
   /** The same for the dead letters of one tenant. */
   tenantDeadLimit: number;
-}
-
-export interface Overview extends Thresholds {
   regions: RegionAnswer<RegionOverview>[];
 }
 
-const THRESHOLDS: Thresholds = {
-  objectives: OBJECTIVES,
-  dueLag: DUE_LAG,
-  triedShareTarget: TRIED_SHARE_TARGET,
-  delayedLagTargetMs: DELAYED_LAG_TARGET_MS,
-  rateLimitedShare: RATE_LIMITED_SHARE,
-  deadLetterWarnMs: DEAD_LETTER_WARN_MS,
+const EVERYWHERE_ALIKE: Omit<Overview, "regions"> = {
   amplificationAlert: AMPLIFICATION_ALERT,
   countLimit: COUNT_LIMIT,
   tenantDeadLimit: TENANT_DEAD_LIMIT,
@@ -114,7 +93,7 @@ export async function readOverview(
   regions: readonly Region[] = regionsOf(access),
 ): Promise<Overview> {
   const scoped = regions.map((region) => ({ region, tenantIds: tenantsIn(access, region) }));
-  return { ...THRESHOLDS, regions: await Promise.all(scoped.map(readOne)) };
+  return { ...EVERYWHERE_ALIKE, regions: await Promise.all(scoped.map(readOne)) };
 }
 
 /** What one region said. */
@@ -167,10 +146,12 @@ async function overviewOf(
   tenantIds: TenantScope,
   kept: boolean,
 ): Promise<RegionOverview> {
+  const thresholds = await readThresholds(sql);
   const [queue] = await sql<{ queue: QueueJson }>(queueText(kept), [
     asOf,
     MATRIX_ROWS,
-    ...targets(),
+    thresholds.objectives.urgent.firstAttemptTargetMs,
+    thresholds.objectives.routine.firstAttemptTargetMs,
     tenantIds,
   ]);
   if (queue === undefined) throw new Error("the overview statement returned no row");
@@ -181,8 +162,15 @@ async function overviewOf(
     : null;
   return {
     ...summary,
-    ...(await readLastHour(sql, asOf, tenantIds)),
-    verdict: judgeRegion({ ...summary, tenantsLate, running: facts.running, draining: facts.draining }),
+    ...(await readLastHour(sql, asOf, tenantIds, thresholds)),
+    thresholds,
+    verdict: judgeRegion({
+      ...summary,
+      thresholds,
+      tenantsLate,
+      running: facts.running,
+      draining: facts.draining,
+    }),
     slots: facts.slots,
     deadLetters: { count: facts.dead, oldestMs: ageMs(facts.oldest_died_at, asOf), added: facts.dead_added },
     amplification: await readAmplification(sql, asOf, { kind: "region", tenantIds }),
@@ -194,10 +182,6 @@ async function overviewOf(
     tenants: toMatrix(queue.queue, asOf),
     tenantsLeftOut: Math.max(0, queue.queue.tenantCount - queue.queue.tenants.length),
   };
-}
-
-function targets(): [number, number] {
-  return [OBJECTIVES.urgent.firstAttemptTargetMs, OBJECTIVES.routine.firstAttemptTargetMs];
 }
 
 function ageMs(moment: Date | null, asOf: Date): number {

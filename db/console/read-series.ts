@@ -2,7 +2,7 @@
  * How a region, a tenant or a destination went over a time range. A span in which nothing was sampled is a gap, given as a
  * point without values; it is never bridged and never zero. What was counted by the minute ends with the last whole minute.
  */
-import type { ServiceClass } from "#domain/delivery.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import { type AccessScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type SeriesRange,
   type SeriesSteps,
 } from "#domain/series.ts";
-import { DUE_LAG, OBJECTIVES, type Objective, SAMPLE_LIMIT_MS } from "./objectives.ts";
+import { readThresholds, SAMPLE_LIMIT_MS } from "./objectives.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 import { type Annotation, readAnnotations } from "./series-annotations.ts";
 import { findLevel, type SeriesLevel, type SeriesTarget, tenantsOfLevel } from "./series-level.ts";
@@ -32,7 +32,7 @@ import { snapshot } from "./snapshot.ts";
 
 export type { Annotation, CountPoint, Ends, SamplePoint };
 
-export interface Series {
+export interface Series extends Pick<Thresholds, "objectives" | "dueLag"> {
   /** What the numbers are of. */
   level: SeriesLevel["kind"];
   range: SeriesRange;
@@ -59,8 +59,6 @@ export interface Series {
   /** False when no sample was stored lately: the line ends and the page says "no data". */
   sampling: boolean;
   lastSampleAt: string | null;
-  objectives: Readonly<Record<ServiceClass, Objective>>;
-  dueLag: typeof DUE_LAG;
 }
 
 /** Samples of single tenants are taken once a minute. */
@@ -106,6 +104,7 @@ async function seriesOf(sql: Reader, asOf: Date, level: SeriesLevel, range: Seri
   const samples = await readSamples(sql, level, { from, to: asOf, stepMs: sampleStepMs });
   const { points, ends } = await readCounted(sql, asOf, level, { from, stepMs: countStepMs });
   const lastSampleAt = await readLastSample(sql, asOf, level.kind !== "destination" && perTenant);
+  const { objectives, dueLag } = await readThresholds(sql);
   return {
     level: level.kind,
     range,
@@ -125,8 +124,8 @@ async function seriesOf(sql: Reader, asOf: Date, level: SeriesLevel, range: Seri
     annotations: await readAnnotations(sql, level, from, asOf),
     sampling: lastSampleAt !== null && asOf.getTime() - lastSampleAt.getTime() <= limitMs,
     lastSampleAt: lastSampleAt?.toISOString() ?? null,
-    objectives: OBJECTIVES,
-    dueLag: DUE_LAG,
+    objectives,
+    dueLag,
   };
 }
 

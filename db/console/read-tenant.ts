@@ -4,9 +4,10 @@
  */
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
-import { DUE_LAG, OBJECTIVES } from "./objectives.ts";
+import { readThresholds } from "./objectives.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 import { readTenantNumbers, type TenantNumbers } from "./read-tenant-numbers.ts";
 
@@ -38,10 +39,8 @@ export interface TenantDetail extends TenantNumbers {
   lastDeliveredAt: string | null;
 }
 
-export interface TenantAnswer {
+export interface TenantAnswer extends Pick<Thresholds, "objectives" | "dueLag"> {
   tenant: TenantDetail;
-  objectives: typeof OBJECTIVES;
-  dueLag: typeof DUE_LAG;
   /** `deadLetters.count` is exact up to here. */
   countLimit: number;
 }
@@ -56,13 +55,15 @@ export async function readTenant(
   reference: string,
 ): Promise<RegionAnswer<TenantAnswer>> {
   const tenantIds = tenantsIn(access, region);
-  const answer = await readRegion(region, (sql, asOf) => find(sql, asOf, region, reference, tenantIds));
+  const answer = await readRegion(region, async (sql, asOf) => ({
+    tenant: await find(sql, asOf, region, reference, tenantIds),
+    thresholds: await readThresholds(sql),
+  }));
   if (answer.status === "unavailable") return answer;
-  if (answer.data === null) throw new SluiceError("not_found", `No such tenant in ${region} in your scope.`);
-  return {
-    ...answer,
-    data: { tenant: answer.data, objectives: OBJECTIVES, dueLag: DUE_LAG, countLimit: DETAIL_COUNT_LIMIT },
-  };
+  const { tenant, thresholds } = answer.data;
+  if (tenant === null) throw new SluiceError("not_found", `No such tenant in ${region} in your scope.`);
+  const { objectives, dueLag } = thresholds;
+  return { ...answer, data: { tenant, objectives, dueLag, countLimit: DETAIL_COUNT_LIMIT } };
 }
 
 /** $1 the time of the answer, $2 the id or null, $3 the slug, $4 the tenants of the scope. */

@@ -3,9 +3,10 @@
  * Every count is bounded and every row of the past was summed before; nothing here looks at the archive or at an attempt.
  */
 import { SERVICE_CLASSES, type ServiceClass } from "#domain/delivery.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import type { TenantScope } from "#domain/permissions.ts";
 import { countWithin, FIRST_AGE_BOUNDS_MS, quantileOf } from "#domain/series.ts";
-import { HEARTBEAT_LIMIT_MS, OBJECTIVES } from "./objectives.ts";
+import { HEARTBEAT_LIMIT_MS } from "./objectives.ts";
 import type { Reader } from "./read-region.ts";
 import { addCounts } from "./series-points.ts";
 import { type CountRow, readCounts, readSamples, type SampleRow } from "./series-rows.ts";
@@ -63,7 +64,12 @@ export interface LastHour {
 }
 
 /** Reads the last hour of what the scope covers. */
-export async function readLastHour(sql: Reader, asOf: Date, tenantIds: TenantScope): Promise<LastHour> {
+export async function readLastHour(
+  sql: Reader,
+  asOf: Date,
+  tenantIds: TenantScope,
+  { objectives }: Thresholds,
+): Promise<LastHour> {
   const level = { kind: "region", tenantIds } as const;
   const lastMs = Math.floor(asOf.getTime() / MINUTE_MS) * MINUTE_MS;
   const fromMs = lastMs - (HOUR_MINUTES - 1) * MINUTE_MS;
@@ -72,18 +78,19 @@ export async function readLastHour(sql: Reader, asOf: Date, tenantIds: TenantSco
   const counts = await readCounts(sql, level, span);
   const waiting = await sql<{ service_class: ServiceClass; n: number }>(WAITING_LATE, [
     asOf,
-    OBJECTIVES.urgent.firstAttemptTargetMs,
-    OBJECTIVES.routine.firstAttemptTargetMs,
+    objectives.urgent.firstAttemptTargetMs,
+    objectives.routine.firstAttemptTargetMs,
     tenantIds,
   ]);
   const lately = (minutes: number) => counts.filter((row) => row.t > lastMs - minutes * MINUTE_MS);
   return {
-    recent: recentOf(lately(RATE_MINUTES), lately(LEASE_MINUTES), counts),
+    recent: recentOf(lately(RATE_MINUTES), lately(LEASE_MINUTES), counts, objectives),
     triedShares: SERVICE_CLASSES.map((serviceClass) =>
       shareOf(
         serviceClass,
         lately(SHARE_MINUTES),
         waiting.find((row) => row.service_class === serviceClass)?.n ?? 0,
+        objectives[serviceClass].firstAttemptTargetMs,
       ),
     ),
     trends: trendsOf(samples, counts, fromMs),
@@ -114,8 +121,12 @@ const WAITING_LATE = `
      AND x.disabled_at IS NULL AND x.deleted_at IS NULL AND t.deleted_at IS NULL
    GROUP BY 1`;
 
-function shareOf(serviceClass: ServiceClass, rows: readonly CountRow[], waitingLate: number): TriedShare {
-  const targetMs = OBJECTIVES[serviceClass].firstAttemptTargetMs;
+function shareOf(
+  serviceClass: ServiceClass,
+  rows: readonly CountRow[],
+  waitingLate: number,
+  targetMs: number,
+): TriedShare {
   const ages = addCounts(
     rows.filter((row) => row.service_class === serviceClass).map((row) => row.first_ages),
   );
@@ -129,10 +140,11 @@ function recentOf(
   rates: readonly CountRow[],
   leases: readonly CountRow[],
   hour: readonly CountRow[],
+  objectives: Thresholds["objectives"],
 ): Recent {
   const requests = sum(rates, "requests");
   return {
-    firstAttemptP95: worstP95(rates),
+    firstAttemptP95: worstP95(rates, objectives),
     rateLimitedShare: requests === 0 ? null : sum(rates, "rate_limited") / requests,
     requests,
     expiredLeases: sum(leases, "leases_expired"),
@@ -147,11 +159,14 @@ function sum(
   return rows.reduce((total, row) => total + row[column], 0);
 }
 
-function worstP95(rows: readonly CountRow[]): Recent["firstAttemptP95"] {
+function worstP95(
+  rows: readonly CountRow[],
+  objectives: Thresholds["objectives"],
+): Recent["firstAttemptP95"] {
   let worst: Recent["firstAttemptP95"] = null;
   for (const serviceClass of SERVICE_CLASSES) {
     const ms = p95Of(rows.filter((row) => row.service_class === serviceClass));
-    const targetMs = OBJECTIVES[serviceClass].firstAttemptTargetMs;
+    const targetMs = objectives[serviceClass].firstAttemptTargetMs;
     if (ms === null) continue;
     if (worst === null || ms / targetMs > worst.ms / worst.targetMs) worst = { serviceClass, ms, targetMs };
   }

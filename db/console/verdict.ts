@@ -3,9 +3,9 @@
  * for later are fine, a handful overdue is not.
  */
 import type { ServiceClass } from "#domain/delivery.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import type { CountAndAge } from "#domain/queue-age.ts";
 import type { FirstAttempt } from "./ages.ts";
-import { DUE_LAG, OBJECTIVES } from "./objectives.ts";
 
 /**
  * on_time: inside every objective. slow: past a warning. late: past a target. stopped: nobody sends.
@@ -28,11 +28,14 @@ export interface VerdictFacts {
   tenantsLate: number;
   running: number;
   draining: boolean;
+  /** Of the region, of the same moment. */
+  thresholds: Thresholds;
 }
 
 /** Judges one region that answered. A region that did not answer has no verdict. */
 export function judgeRegion(facts: VerdictFacts): Verdict {
-  const worst = worstFirstAttempt(facts.firstAttempt);
+  const { dueLag, objectives } = facts.thresholds;
+  const worst = worstFirstAttempt(facts.firstAttempt, objectives);
   const shared = {
     firstAttempt: worst,
     tenantsAffected: facts.tenantsLate,
@@ -41,23 +44,27 @@ export function judgeRegion(facts: VerdictFacts): Verdict {
   if (facts.running === 0) return { ...shared, level: "stopped", because: "no_worker" };
   const dueMs = facts.due.oldestMs;
   if (worst.oldestMs > worst.targetMs) return { ...shared, level: "late", because: "first_attempt" };
-  if (dueMs > DUE_LAG.pageMs) return { ...shared, level: "late", because: "due_lag" };
-  if (worst.oldestMs > OBJECTIVES[worst.serviceClass].firstAttemptWarnMs) {
+  if (dueMs > dueLag.pageMs) return { ...shared, level: "late", because: "due_lag" };
+  if (worst.oldestMs > objectives[worst.serviceClass].firstAttemptWarnMs) {
     return { ...shared, level: "slow", because: "first_attempt" };
   }
-  if (dueMs > DUE_LAG.warnMs) return { ...shared, level: "slow", because: "due_lag" };
+  if (dueMs > dueLag.warnMs) return { ...shared, level: "slow", because: "due_lag" };
   return { ...shared, level: "on_time", because: null };
 }
 
-function worstFirstAttempt(rows: readonly FirstAttempt[]): Verdict["firstAttempt"] {
+function worstFirstAttempt(
+  rows: readonly FirstAttempt[],
+  objectives: Thresholds["objectives"],
+): Verdict["firstAttempt"] {
+  const against = (serviceClass: ServiceClass, oldestMs: number): Verdict["firstAttempt"] => ({
+    serviceClass,
+    oldestMs,
+    targetMs: objectives[serviceClass].firstAttemptTargetMs,
+  });
   let worst = against("routine", 0);
   for (const { serviceClass, oldestMs } of rows) {
     const candidate = against(serviceClass, oldestMs);
     if (candidate.oldestMs / candidate.targetMs > worst.oldestMs / worst.targetMs) worst = candidate;
   }
   return worst;
-}
-
-function against(serviceClass: ServiceClass, oldestMs: number): Verdict["firstAttempt"] {
-  return { serviceClass, oldestMs, targetMs: OBJECTIVES[serviceClass].firstAttemptTargetMs };
 }

@@ -272,7 +272,6 @@ function checkOperation(
 const NEVER_ANSWERED: readonly ErrorCode[] = [
   // At start, or by the sign-in itself, which is no part of /api/v1.
   "region_mismatch",
-  "account_exists",
   "database_unreachable",
   "disk_full",
   "migration_edited",

@@ -14,6 +14,7 @@ import type { Annotation } from "#db/console/series-annotations.ts";
 import type { CountPoint, Ends, SamplePoint } from "#db/console/series-points.ts";
 import type { Verdict, VerdictLevel } from "#db/console/verdict.ts";
 import { SERVICE_CLASSES } from "#domain/delivery.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import { regionAnswer } from "./responses-base.ts";
 import { activeBreakGlass, activeReplay } from "./responses-replays-more.ts";
 import { countAndAge, heldWork, thresholds } from "./responses-shared.ts";
@@ -119,8 +120,17 @@ export const trends: z.ZodType<Trends> = z.object({
   expiredLeases: z.array(z.number().nullable()),
 });
 
+export const regionThresholds: z.ZodType<Thresholds> = z.object({
+  ...thresholds,
+  triedShareTarget: z.number().describe("Part of new deliveries to be tried within their class's target."),
+  delayedLagTargetMs: z.number(),
+  rateLimitedShare: z.object({ warn: z.number(), act: z.number() }),
+  deadLetterWarnMs: z.number(),
+});
+
 export const regionOverview: z.ZodType<RegionOverview> = z.object({
   verdict: verdict,
+  thresholds: regionThresholds.describe("What the region's numbers are compared with."),
   firstAttempt: z.array(firstAttempt),
   due: countAndAge,
   delayedLag: countAndAge,
@@ -161,11 +171,6 @@ export const regionOverview: z.ZodType<RegionOverview> = z.object({
 
 export const overview: z.ZodType<Overview> = z.object({
   regions: z.array(regionAnswer(regionOverview)),
-  ...thresholds,
-  triedShareTarget: z.number(),
-  delayedLagTargetMs: z.number(),
-  rateLimitedShare: z.object({ warn: z.literal(0.05), act: z.literal(0.1) }),
-  deadLetterWarnMs: z.number(),
   amplificationAlert: z.number(),
   countLimit: z.number().describe("A count above it is known only to be above it."),
   tenantDeadLimit: z.number().describe("The same for the dead letters of one tenant."),

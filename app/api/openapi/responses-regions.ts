@@ -1,15 +1,76 @@
 /** What the API answers about regions, in the shapes of db/console: a schema that drifts from its type does not compile. */
 import { z } from "zod";
 import type { AuditPage, AuditRow } from "#db/console/list-audit.ts";
-import type { PoliciesAnswer, PolicyInForce, RegionPolicies } from "#db/console/list-policies.ts";
+import type {
+  PoliciesAnswer,
+  PolicyInForce,
+  PolicyVersion,
+  RegionPolicies,
+} from "#db/console/list-policies.ts";
 import type { RegionHealth, Regions, RegionWorker } from "#db/console/read-regions.ts";
 import { SERVICE_CLASSES } from "#domain/delivery.ts";
+import type { ObjectiveNumbers } from "#domain/objectives.ts";
+import type { RetryPolicy } from "#domain/policy.ts";
 import { REGIONS } from "#domain/region.ts";
 import { regionAnswer } from "./responses-base.ts";
-import { objective, tenantName } from "./responses-shared.ts";
+import { tenantName } from "./responses-shared.ts";
 
-export const policyInForce: z.ZodType<PolicyInForce> = z.object({
-  serviceClass: z.enum(SERVICE_CLASSES),
+export const retryPolicy: z.ZodType<RetryPolicy> = z.object({
+  backoff: z.object({
+    baseMs: z.number(),
+    factor: z.number(),
+    capMs: z.number(),
+    jitter: z.number().describe("0.2 means that the capped value is multiplied by U(0.8, 1.2)."),
+  }),
+  scheduleMs: z
+    .array(z.number())
+    .nullable()
+    .describe(
+      "The k-th entry is the wait after the k-th failure, in place of `backoff`; null means use `backoff`.",
+    ),
+  retryAfter: z.object({
+    minMs: z.number().describe("No delay of any kind is shorter than this."),
+    maxMs: z.number(),
+    jitterShare: z
+      .number()
+      .describe("Jitter is only ever added: uniform between 0 and this share of the delay ..."),
+    jitterFloorMs: z.number().describe("... where that bound is at least the floor and at most the cap."),
+    jitterCapMs: z.number(),
+  }),
+  maxFailures: z
+    .number()
+    .describe("Failures, the first try included, after which a delivery is dead. Throttles do not count."),
+  maxThrottleMs: z.number().describe("Bound of the sum of the delays that 429s imposed in one cycle."),
+  rejectionAttempts: z
+    .number()
+    .describe("Permanent 4xx answers after which a delivery is dead as `rejected`."),
+  permanentStatuses: z
+    .array(z.number())
+    .describe("Statuses that would be retried but are to count as rejections, e.g. 501 and 505."),
+  requestDeadlineMs: z.number().describe("Covers the whole exchange: connect, send, headers and body."),
+  leaseMs: z.number(),
+  leaseMarginMs: z.number(),
+  gate: z
+    .object({
+      baseMs: z.number(),
+      factor: z.number(),
+      capMs: z.number(),
+      jitter: z.number().describe("0.2 means that the capped value is multiplied by U(0.8, 1.2)."),
+    })
+    .describe(
+      "Backoff of a destination's gate when a 429 has no usable Retry-After; counts its consecutive gates.",
+    ),
+});
+
+export const policyVersion: z.ZodType<PolicyVersion> = z.object({
+  version: z.number(),
+  changedBy: z.string(),
+  changedAt: z.string(),
+  reason: z.string(),
+  body: z.record(z.string(), z.unknown()).describe("As stored: only what differs from the built-in policy."),
+});
+
+const written = {
   version: z.number().describe("0: the built-in one, which nobody has changed here."),
   changedBy: z
     .string()
@@ -17,70 +78,45 @@ export const policyInForce: z.ZodType<PolicyInForce> = z.object({
     .describe("Null when it is the built-in one, or when the caller does not see the region as a whole."),
   changedAt: z.string().nullable(),
   reason: z.string().nullable(),
-  retry: z
-    .object({
-      backoff: z.object({
-        baseMs: z.number(),
-        factor: z.number(),
-        capMs: z.number(),
-        jitter: z.number().describe("0.2 means that the capped value is multiplied by U(0.8, 1.2)."),
-      }),
-      scheduleMs: z
-        .array(z.number())
-        .nullable()
-        .describe(
-          "The k-th entry is the wait after the k-th failure, in place of `backoff`; null means use `backoff`.",
-        ),
-      retryAfter: z.object({
-        minMs: z.number().describe("No delay of any kind is shorter than this."),
-        maxMs: z.number(),
-        jitterShare: z
-          .number()
-          .describe("Jitter is only ever added: uniform between 0 and this share of the delay ..."),
-        jitterFloorMs: z.number().describe("... where that bound is at least the floor and at most the cap."),
-        jitterCapMs: z.number(),
-      }),
-      maxFailures: z
-        .number()
-        .describe(
-          "Failures, the first try included, after which a delivery is dead. Throttles do not count.",
-        ),
-      maxThrottleMs: z.number().describe("Bound of the sum of the delays that 429s imposed in one cycle."),
-      rejectionAttempts: z
-        .number()
-        .describe("Permanent 4xx answers after which a delivery is dead as `rejected`."),
-      permanentStatuses: z
-        .array(z.number())
-        .describe("Statuses that would be retried but are to count as rejections, e.g. 501 and 505."),
-      requestDeadlineMs: z.number().describe("Covers the whole exchange: connect, send, headers and body."),
-      leaseMs: z.number(),
-      leaseMarginMs: z.number(),
-      gate: z
-        .object({
-          baseMs: z.number(),
-          factor: z.number(),
-          capMs: z.number(),
-          jitter: z.number().describe("0.2 means that the capped value is multiplied by U(0.8, 1.2)."),
-        })
-        .describe(
-          "Backoff of a destination's gate when a 429 has no usable Retry-After; counts its consecutive gates.",
-        ),
-    })
+  history: z
+    .array(policyVersion)
+    .describe("Newest first, at most 20; empty for who does not see the region as a whole."),
+};
+
+export const policyInForce: z.ZodType<PolicyInForce> = z.object({
+  serviceClass: z.enum(SERVICE_CLASSES),
+  ...written,
+  retry: retryPolicy
     .nullable()
     .describe("Null when what is stored cannot be used; workers then answer with `config_error`."),
+  builtIn: retryPolicy,
 });
 
-export const regionPolicies: z.ZodType<RegionPolicies> = z.object({ policies: z.array(policyInForce) });
+export const objectiveNumbers: z.ZodType<ObjectiveNumbers> = z.object({
+  urgentTargetMs: z.number().describe("A new delivery should be tried within this; past it, it is late."),
+  urgentWarnMs: z.number(),
+  urgentPageMs: z.number(),
+  routineTargetMs: z.number(),
+  routineWarnMs: z.number(),
+  routinePageMs: z.number(),
+  dueWarnMs: z.number().describe("Due work that nobody claims, whatever its class."),
+  duePageMs: z.number(),
+  triedTargetShare: z.number().describe("Part of new deliveries to be tried within their class's target."),
+  delayedTargetMs: z.number().describe("Delayed attempts should leave within this of their due time."),
+  rateLimitedWarnShare: z.number().describe("429 answers of all requests."),
+  rateLimitedActShare: z.number(),
+  deadLetterWarnMs: z.number(),
+});
+
+export const regionPolicies: z.ZodType<RegionPolicies> = z.object({
+  policies: z.array(policyInForce),
+  objectives: z
+    .object({ ...written, numbers: objectiveNumbers, builtIn: objectiveNumbers })
+    .describe("What counts as late in this region."),
+});
 
 export const policiesAnswer: z.ZodType<PoliciesAnswer> = z.object({
   regions: z.array(regionAnswer(regionPolicies)),
-  objectives: z
-    .object({
-      classes: z.object({ urgent: objective, routine: objective }),
-      dueLag: z.object({ warnMs: z.number(), pageMs: z.number() }),
-      deadLetterWarnMs: z.number(),
-    })
-    .describe("The same in every region; they belong to the build."),
 });
 
 export const auditRow: z.ZodType<AuditRow> = z.object({

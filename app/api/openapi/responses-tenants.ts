@@ -194,6 +194,7 @@ export const tenantRegion: z.ZodType<TenantRegion> = z.object({
     .string()
     .nullable()
     .describe("The sample that the order is of, UTC; null: there is none, the order is by name."),
+  ...thresholds,
 });
 
 /** Of a tenant in one region, in the list and on its own. */
@@ -239,7 +240,6 @@ export const tenantList: z.ZodType<TenantList> = z.object({
     .array(tenantRow)
     .describe("Over all regions that answered, in their order. Ages are those of the row's own region."),
   next: z.string().nullable(),
-  ...thresholds,
 });
 
 export const tenantPageState: z.ZodType<TenantPageState> = z.enum([

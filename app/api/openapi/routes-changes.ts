@@ -18,6 +18,7 @@ import {
   SetWeight,
 } from "#domain/commands-limits.ts";
 import { PauseDestination, PauseTenant, ResumeDestination, ResumeTenant } from "#domain/commands-pause.ts";
+import { SetObjectives, SetRetryPolicy } from "#domain/commands-policy.ts";
 import { EndPreviousSecret, RotateSecret } from "#domain/commands-secret.ts";
 import { AssignGroup, GroupCommand, NoteGroup, WillNotReplayGroup } from "#domain/dead-letter-commands.ts";
 import type { ErrorCode } from "#domain/errors.ts";
@@ -33,6 +34,7 @@ import {
 import { GROUP_COMMANDS } from "../dead-letters-commands.ts";
 import { revealBody, revealQuery } from "../deliveries-schemas.ts";
 import { enqueueBody, enqueueQuery } from "../enqueue-schemas.ts";
+import { POLICY_COMMANDS } from "../policies.ts";
 import { noQuery } from "../schemas.ts";
 import { grantBody, personBody, savedViewBody } from "../shell-schemas.ts";
 import { reasonBody, tokenBody } from "../token-schemas.ts";
@@ -138,6 +140,29 @@ const REGIONS: readonly Operation[] = [
   verb("regions/{id}/stop-claims", "regionStopClaims", "Drains the region", RegionCommand),
   verb("regions/{id}/start-claims", "regionStartClaims", "Lets it send again", RegionCommand),
   verb("regions/{id}/defaults", "regionDefaults", "What its rows inherit", SetRegionDefaults, LIMIT),
+];
+
+const NEXT_VERSION = 'Version `"0"` is what is built in. What is left out stays as it is in force.';
+
+const POLICIES: readonly Operation[] = [
+  {
+    ...commands(
+      words("policies/objectives", "setObjectives", "The next version of what counts as late in a region"),
+      POLICY_COMMANDS.objectives,
+      SetObjectives,
+      { query, codes: ["bad_policy"] },
+    ),
+    note: NEXT_VERSION,
+  },
+  {
+    ...commands(
+      words("policies/retry", "setRetryPolicy", "The next version of a class's retry policy in a region"),
+      POLICY_COMMANDS.retry,
+      SetRetryPolicy,
+      { query, codes: ["bad_policy"] },
+    ),
+    note: `${NEXT_VERSION} It is refused when a destination's own override cannot be laid over it.`,
+  },
 ];
 
 const DELIVERIES: readonly Operation[] = [
@@ -309,5 +334,6 @@ export const CHANGES: readonly Operation[] = [
   ...DELIVERIES,
   ...GROUPS,
   ...REGIONS,
+  ...POLICIES,
   ...SETTINGS,
 ];

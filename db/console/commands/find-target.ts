@@ -70,11 +70,12 @@ export interface LastChange {
   readonly after: Facts;
 }
 
-/** The newest change in the audit of a target; null when there is none. */
+/** The newest change in the audit of a target, of one action if it is named; null when there is none. */
 export async function readLastChange(
   pool: Reading,
   kind: string,
   targetId: string,
+  action: string | null = null,
 ): Promise<LastChange | null> {
   const { rows } = await pool.query<{
     actor: string;
@@ -84,8 +85,9 @@ export async function readLastChange(
     after: Facts | null;
   }>(
     `SELECT actor, at, action, before, after FROM sluice.operator_action
-      WHERE target_kind = $1 AND target_id = $2 AND result = 'done' ORDER BY at DESC, id DESC LIMIT 1`,
-    [kind, targetId],
+      WHERE target_kind = $1 AND target_id = $2 AND result = 'done' AND ($3::text IS NULL OR action = $3)
+      ORDER BY at DESC, id DESC LIMIT 1`,
+    [kind, targetId, action],
   );
   const row = rows[0];
   if (row === undefined) return null;

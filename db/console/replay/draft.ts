@@ -14,7 +14,7 @@ import {
 } from "#domain/commands-replay.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
-import { type AccessScope, covers } from "#domain/permissions.ts";
+import { type AccessScope, covers, tenantsIn } from "#domain/permissions.ts";
 import { resolvePlan } from "#domain/replay-plan.ts";
 import { addEvent, type ReplayBatchRow, readPolicy } from "../../queue/replay-rows.ts";
 import { stateConflict } from "../commands/locked-row.ts";
@@ -115,15 +115,14 @@ async function choose(
   scope: AccessScope,
   { selection, limit }: { selection: ReplaySelection; limit: number },
 ): Promise<Chosen> {
-  const selected = await selectEntries(client, selection, limit);
-  const inScope = selected.entries.filter(({ tenant_id }) => covers(scope, { region, tenantId: tenant_id }));
-  const kept = inScope.filter(({ exclusion }) => exclusion === null);
-  const excluded = exclusionsOf({ ...selected, entries: inScope });
+  const selected = await selectEntries(client, selection, limit, tenantsIn(scope, region));
+  const kept = selected.entries.filter(({ exclusion }) => exclusion === null);
+  const excluded = exclusionsOf(selected);
   if (kept.length === 0) {
     const detail = "nothing that can be replayed is left of the selection";
     throw new Refusal("conflict", new SluiceError("bad_selection", detail, { excluded }));
   }
-  return { kept, excluded, matching: Math.min(selected.matching, Number.MAX_SAFE_INTEGER) };
+  return { kept, excluded, matching: selected.matching };
 }
 
 /** Somebody of some tenants only could draft a batch of several, and then do nothing with it. */

@@ -2,7 +2,7 @@
 import { readCommand } from "#domain/commands.ts";
 import { PreviewReplay } from "#domain/commands-replay.ts";
 import { toPublicId } from "#domain/ids.ts";
-import { type AccessScope, covers, tenantsIn } from "#domain/permissions.ts";
+import { type AccessScope, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import type { Exclusion } from "#domain/replay.ts";
 import { type RegionAnswer, readRegion } from "../read-region.ts";
@@ -34,21 +34,17 @@ export async function previewReplay(
   input: unknown,
 ): Promise<RegionAnswer<ReplayPreview>> {
   const { selection, limit } = readCommand(PreviewReplay, input);
-  const whole = tenantsIn(scope, region) === null;
+  const tenants = tenantsIn(scope, region);
   return readRegion(region, async (sql) => {
     await readParent(asQueryable(sql), selection, scope, region);
-    const selected = await selectEntries(asQueryable(sql), selection, limit);
-    const inScope = selected.entries.filter(({ tenant_id }) =>
-      covers(scope, { region, tenantId: tenant_id }),
-    );
-    const kept = inScope.filter(({ exclusion }) => exclusion === null);
-    // Of entries outside the scope not even the number is told.
-    const matching = whole ? selected.matching : inScope.length;
+    const selected = await selectEntries(asQueryable(sql), selection, limit, tenants);
+    const kept = selected.entries.filter(({ exclusion }) => exclusion === null);
+    const { matching } = selected;
     return {
       matching,
       matchingIsLowerBound: matching >= SELECTION_COUNT_LIMIT,
       limit,
-      excluded: exclusionsOf({ ...selected, entries: inScope }),
+      excluded: exclusionsOf(selected),
       ...sumOf(kept),
     };
   });

@@ -6,6 +6,7 @@
 import type { ReplaySelection } from "#domain/commands-replay.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId } from "#domain/ids.ts";
+import type { TenantScope } from "#domain/permissions.ts";
 import type { Exclusion } from "#domain/replay.ts";
 import type { Queryable } from "../../queue/types.ts";
 import { DEAD_AGAIN } from "./replay-links.ts";
@@ -44,16 +45,19 @@ const WHY = `
        WHEN x.pause_until > clock_timestamp() THEN 'destination_paused' END`;
 
 /**
- * @throws SluiceError `not_found` for a cause that does not exist; `bad_id`
+ * @param tenants whose entries there are for the caller; null: all. What lies outside is in no count, not even as what is no dead letter
+ * @throws SluiceError `not_found` for a cause that does not exist or has no entry of these tenants; `bad_id`
  */
 export async function selectEntries(
   client: Queryable,
   selection: ReplaySelection,
   limit: number,
+  tenants: TenantScope,
 ): Promise<Selected> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const terms = await termsOf(client, selection, bind);
+  const terms = await termsOf(client, selection, tenants, bind);
+  if (tenants !== null) terms.push(`d.tenant_id = ANY (${bind(tenants)}::uuid[])`);
   const where = `FROM sluice.dead_letter d WHERE ${terms.join(" AND ")}`;
   const counted = await client.query<{ n: number }>(
     `SELECT count(*)::integer AS n FROM (SELECT 1 ${where} LIMIT ${SELECTION_COUNT_LIMIT}) r`,
@@ -76,6 +80,7 @@ export async function selectEntries(
 async function termsOf(
   client: Queryable,
   selection: ReplaySelection,
+  tenants: TenantScope,
   bind: (value: unknown) => string,
 ): Promise<string[]> {
   if ("ids" in selection) {
@@ -88,8 +93,9 @@ async function termsOf(
   }
   if ("groupId" in selection) {
     const { rows } = await client.query<{ fingerprint: string }>(
-      "SELECT fingerprint FROM sluice.dead_letter_group WHERE id = $1",
-      [fromPublicId("dlg", selection.groupId)],
+      `SELECT g.fingerprint FROM sluice.dead_letter_group g WHERE g.id = $1 AND ($2::uuid[] IS NULL OR EXISTS (
+         SELECT 1 FROM sluice.dead_letter d WHERE d.fingerprint = g.fingerprint AND d.tenant_id = ANY ($2)))`,
+      [fromPublicId("dlg", selection.groupId), tenants],
     );
     const group = rows[0];
     if (group === undefined)

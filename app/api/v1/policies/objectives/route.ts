@@ -1,0 +1,9 @@
+/** POST /api/v1/policies/objectives?region=: the next version of what counts as late in a region. */
+
+import { POLICY_COMMANDS, writePolicy } from "../../../policies.ts";
+
+export const dynamic = "force-dynamic";
+
+export function POST(request: Request): Promise<Response> {
+  return writePolicy(request, POLICY_COMMANDS.objectives);
+}
