@@ -114,7 +114,7 @@ test("what a viewer may not see says which role may, and policies and the build 
   await expect(page.getByText("Service tokens need the role admin")).toBeVisible();
   await expect(page).toHaveURL(/tab=tokens/);
   await page.getByRole("tab", { name: "Policies" }).click();
-  await expect(page.getByRole("table", { name: "Objectives by service class" })).toContainText("2 m");
+  await expect(page.getByRole("table", { name: "Objectives in EU" })).toContainText("2 m");
   await expect(page.getByRole("table", { name: "Retry policy in EU" })).toContainText(
     "Failures until it is dead",
   );

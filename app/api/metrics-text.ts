@@ -4,6 +4,8 @@
  */
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
+import { SERVICE_CLASSES } from "#domain/delivery.ts";
+import type { Thresholds } from "#domain/objectives.ts";
 import { HELD_REASONS } from "#domain/queue-age.ts";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -58,6 +60,21 @@ const FAMILIES: readonly Family[] = [
     help: "New deliveries of 15 minutes that were tried within the target of their class.",
     samples: ({ triedShares }) =>
       triedShares.map(({ serviceClass, share }) => ({ labels: { class: serviceClass }, value: share })),
+  },
+  {
+    name: "sluice_first_attempt_target_seconds",
+    help: "The objective in force: a first attempt that waits longer is late.",
+    samples: ({ thresholds }) => ofClasses(thresholds, "firstAttemptTargetMs"),
+  },
+  {
+    name: "sluice_first_attempt_page_seconds",
+    help: "The objective in force: a first attempt that waits longer should wake somebody.",
+    samples: ({ thresholds }) => ofClasses(thresholds, "firstAttemptPageMs"),
+  },
+  {
+    name: "sluice_due_page_seconds",
+    help: "The objective in force: due work that waits longer should wake somebody.",
+    samples: ({ thresholds }) => one(thresholds.dueLag.pageMs / SECOND_MS),
   },
   {
     name: "sluice_due_oldest_seconds",
@@ -181,6 +198,16 @@ function heldOf(held: RegionOverview["held"]): RegionOverview["held"] {
     (why) => held.find((row) => row.why === why) ?? { why, count: 0, oldestMs: 0 },
   );
   return [...known, ...held.filter(({ why }) => !HELD_REASONS.some((reason) => reason === why))];
+}
+
+function ofClasses(
+  { objectives }: Thresholds,
+  limit: "firstAttemptTargetMs" | "firstAttemptPageMs",
+): Sample[] {
+  return SERVICE_CLASSES.map((serviceClass) => ({
+    labels: { class: serviceClass },
+    value: objectives[serviceClass][limit] / SECOND_MS,
+  }));
 }
 
 function one(value: number | null): Sample[] {

@@ -116,6 +116,19 @@ const FIRST_AGE_SUMS = Array.from(
   (_, index) => `sum(m.first_ages[${index + 1}])`,
 ).join(", ");
 
+/** The oldest dead letter of each tenant of $5. */
+const OLDEST_DEAD = `
+    -- One step a tenant, however many dead letters it has.
+    WITH RECURSIVE walk AS (
+      (SELECT tenant_id, died_at FROM sluice.dead_letter
+        WHERE will_not_replay_at IS NULL AND ($5::uuid[] IS NULL OR tenant_id = ANY ($5)) ORDER BY tenant_id, died_at LIMIT 1)
+      UNION ALL
+      SELECT n.* FROM walk CROSS JOIN LATERAL (
+        SELECT d.tenant_id, d.died_at FROM sluice.dead_letter d
+         WHERE d.will_not_replay_at IS NULL AND d.tenant_id > walk.tenant_id AND ($5::uuid[] IS NULL OR d.tenant_id = ANY ($5))
+         ORDER BY d.tenant_id, d.died_at LIMIT 1) n)
+    SELECT tenant_id, died_at AS oldest FROM walk LIMIT ${MAX_DEAD_TENANTS}`;
+
 /**
  * $1 the time of the answer, $2 the most tenants, $3 and $4 the first-attempt targets of urgent and routine in ms,
  * $5 the tenants of the scope (null: all); nobody else is in any number.
@@ -126,16 +139,7 @@ export const queueText = (kept: boolean): string => `
   WITH q AS MATERIALIZED (
     SELECT * FROM ${queueRows(kept, "$1", "$5")}
   ), dead AS MATERIALIZED (
-    -- One step a tenant, however many dead letters it has.
-    WITH RECURSIVE walk AS (
-      (SELECT tenant_id, died_at FROM sluice.dead_letter
-        WHERE will_not_replay_at IS NULL AND ($5::uuid[] IS NULL OR tenant_id = ANY ($5)) ORDER BY tenant_id, died_at LIMIT 1)
-      UNION ALL
-      SELECT n.* FROM walk CROSS JOIN LATERAL (
-        SELECT d.tenant_id, d.died_at FROM sluice.dead_letter d
-         WHERE d.will_not_replay_at IS NULL AND d.tenant_id > walk.tenant_id AND ($5::uuid[] IS NULL OR d.tenant_id = ANY ($5))
-         ORDER BY d.tenant_id, d.died_at LIMIT 1) n)
-    SELECT tenant_id, died_at AS oldest FROM walk LIMIT ${MAX_DEAD_TENANTS}
+${OLDEST_DEAD}
   ), per AS MATERIALIZED (
     SELECT coalesce(q.tenant_id, dead.tenant_id) AS tenant_id,
            min(q.first_due_at) AS first_due_at,
