@@ -115,6 +115,7 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     "id, batch_id, kind, actor",
     `${ID}, (SELECT id FROM sluice.replay_batch LIMIT 1), 'draft', 'ann'`,
   ],
+  objective_policy: ["version, body, created_by, reason", "1, '{}', 'ann', 'test'"],
   replay_policy: ["version, body, created_by, reason", "1, '{}', 'ann', 'test'"],
   replay_freeze: [
     "batch_id, number, actor, sha256, facts, delivery_ids",

@@ -111,7 +111,7 @@ const STARTUP_ERRORS = {
       "The process was started for one region and the database says that it is another. It does not start.",
   },
   lease_too_short: {
-    status: 500,
+    status: 422,
     title: "Lease shorter than a request can last",
     summary:
       "The lease must be at least the request deadline plus the margin, or one delivery is sent twice at once.",
@@ -119,7 +119,7 @@ const STARTUP_ERRORS = {
   bad_policy: {
     status: 422,
     title: "Policy cannot be used",
-    summary: "A retry policy or an override of it does not fit its schema.",
+    summary: "A policy or an override of it does not fit its schema, or its numbers do not fit together.",
   },
   bad_config: {
     status: 500,

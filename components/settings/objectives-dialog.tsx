@@ -49,7 +49,7 @@ export function ObjectivesDialog({ region, objectives, onReload, onClose }: Obje
       />
       {looser.length > 0 ? (
         <Warning>
-          Less strict in {name}: {looser.join(", ")}.
+          Less strict in {name}: {looser.join("; ")}.
         </Warning>
       ) : null}
     </PolicyDialog>

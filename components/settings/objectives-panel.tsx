@@ -13,7 +13,7 @@ import type { Region } from "#domain/region.ts";
 import { administersRegion } from "./administers.ts";
 import { objectiveHistory, objectiveRows } from "./objective-words.ts";
 import { ObjectivesDialog } from "./objectives-dialog.tsx";
-import { Versions, VersionWords } from "./policy-parts.tsx";
+import { VersionLine, Versions, Wrapping } from "./policy-parts.tsx";
 
 const COLUMNS: readonly Column[] = [
   { key: "what", label: "What" },
@@ -50,17 +50,13 @@ export function ObjectivesPanel({
         stale={stale}
         actions={writes ? <Button onClick={() => setOpen(true)}>Change objectives</Button> : null}
       >
+        <VersionLine policy={objectives} />
         <Table caption={`${title}, in force`} columns={COLUMNS}>
-          <Row>
-            <HeadCell>Version</HeadCell>
-            <Cell align="right">
-              <VersionWords policy={objectives} />
-            </Cell>
-            <Cell align="right" />
-          </Row>
           {objectiveRows(objectives).map(({ what, now, builtIn }) => (
             <Row key={what}>
-              <HeadCell>{what}</HeadCell>
+              <HeadCell className="py-1.5">
+                <Wrapping>{what}</Wrapping>
+              </HeadCell>
               <Cell align="right" className={now === builtIn ? undefined : "font-medium"}>
                 {now}
               </Cell>

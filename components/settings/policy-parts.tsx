@@ -1,4 +1,5 @@
 /** What every policy's panel says of its versions: who wrote them, when, why, and what each changed. */
+import type { ReactNode } from "react";
 import { actorWords } from "#components/controls/conflict-words.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { PolicyVersion } from "#db/console/list-policies.ts";
@@ -10,12 +11,21 @@ interface Written {
   history: readonly PolicyVersion[];
 }
 
-/** Who wrote it is only told to those who see the region as a whole. */
-export function VersionWords({ policy: { version, changedBy, changedAt } }: { policy: Written }) {
+/** Above the numbers, so that their columns stay narrow. Who wrote it is only told to those who see the whole region. */
+export function VersionLine({ of, policy }: { of?: string; policy: Written }) {
+  return (
+    <p className="break-words px-4 pt-2 text-muted text-table last-of-type:pb-2">
+      {of === undefined ? null : `${of}: `}
+      <VersionWords policy={policy} />
+    </p>
+  );
+}
+
+function VersionWords({ policy: { version, changedBy, changedAt } }: { policy: Written }) {
   if (version === 0) return "Built in, never changed";
   return (
     <>
-      {version}
+      Version {version}
       {changedBy === null ? "" : ` by ${actorWords(changedBy)}`}
       {changedAt === null ? null : (
         <>
@@ -25,6 +35,11 @@ export function VersionWords({ policy: { version, changedBy, changedAt } }: { po
       )}
     </>
   );
+}
+
+/** Text of a cell that may take several lines on a narrow screen. */
+export function Wrapping({ children }: { children: ReactNode }) {
+  return <span className="block whitespace-normal">{children}</span>;
 }
 
 export interface VersionsProps {

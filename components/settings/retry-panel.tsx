@@ -12,7 +12,7 @@ import type { PolicyInForce } from "#db/console/list-policies.ts";
 import type { ServiceClass } from "#domain/delivery.ts";
 import { administersRegion } from "./administers.ts";
 import type { RegionPolicyProps } from "./objectives-panel.tsx";
-import { Versions, VersionWords } from "./policy-parts.tsx";
+import { VersionLine, Versions, Wrapping } from "./policy-parts.tsx";
 import { policyRows } from "./policy-words.ts";
 import { RetryDialog } from "./retry-dialog.tsx";
 import { retryHistory } from "./retry-words.ts";
@@ -37,15 +37,20 @@ export function RetryPanel({
         note="of a class; a destination may override parts of it"
         stale={stale}
         actions={
-          writes
-            ? policies.map(({ serviceClass }) => (
+          writes ? (
+            <div className="flex flex-wrap gap-2">
+              {policies.map(({ serviceClass }) => (
                 <Button key={serviceClass} onClick={() => setOpen(serviceClass)}>
                   Change {serviceClass}
                 </Button>
-              ))
-            : null
+              ))}
+            </div>
+          ) : null
         }
       >
+        {policies.map((policy) => (
+          <VersionLine key={policy.serviceClass} of={CLASS_WORDS[policy.serviceClass]} policy={policy} />
+        ))}
         <PolicyTable title={title} policies={policies} />
         {policies.map((policy) => (
           <Versions
@@ -83,20 +88,14 @@ function PolicyTable({ title, policies }: { title: string; policies: readonly Po
         })),
       ]}
     >
-      <Row>
-        <HeadCell>Version</HeadCell>
-        {policies.map((policy) => (
-          <Cell key={policy.serviceClass} align="right">
-            <VersionWords policy={policy} />
-          </Cell>
-        ))}
-      </Row>
       {policyRows(policies).map(({ what, values }) => (
         <Row key={what}>
-          <HeadCell>{what}</HeadCell>
+          <HeadCell className="py-1.5">
+            <Wrapping>{what}</Wrapping>
+          </HeadCell>
           {policies.map(({ serviceClass }, index) => (
             <Cell key={serviceClass} align="right">
-              {values[index]}
+              <Wrapping>{values[index]}</Wrapping>
             </Cell>
           ))}
         </Row>

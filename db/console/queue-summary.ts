@@ -129,6 +129,15 @@ const OLDEST_DEAD = `
          ORDER BY d.tenant_id, d.died_at LIMIT 1) n)
     SELECT tenant_id, died_at AS oldest FROM walk LIMIT ${MAX_DEAD_TENANTS}`;
 
+/** What was tried lately of each ranked tenant. */
+const RECENT_COUNTS = `
+    SELECT r.tenant_id, sum(m.requests) AS requests, sum(m.rate_limited) AS rate_limited, max(m.first_age_max_ms) AS first_age_max_ms,
+           ARRAY[${FIRST_AGE_SUMS}] AS first_ages
+      FROM ranked r
+      JOIN sluice.series_minute m
+        ON m.tenant_id = r.tenant_id AND m.destination_id IS NULL AND m.minute >= date_trunc('minute', $1::timestamptz - ${RECENT})
+     GROUP BY 1`;
+
 /**
  * $1 the time of the answer, $2 the most tenants, $3 and $4 the first-attempt targets of urgent and routine in ms,
  * $5 the tenants of the scope (null: all); nobody else is in any number.
@@ -163,12 +172,7 @@ ${OLDEST_DEAD}
      ORDER BY place
      LIMIT $2
   ), recent AS (
-    SELECT r.tenant_id, sum(m.requests) AS requests, sum(m.rate_limited) AS rate_limited, max(m.first_age_max_ms) AS first_age_max_ms,
-           ARRAY[${FIRST_AGE_SUMS}] AS first_ages
-      FROM ranked r
-      JOIN sluice.series_minute m
-        ON m.tenant_id = r.tenant_id AND m.destination_id IS NULL AND m.minute >= date_trunc('minute', $1::timestamptz - ${RECENT})
-     GROUP BY 1
+${RECENT_COUNTS}
   )
   SELECT json_build_object(
     'classes', coalesce((SELECT json_agg(c) FROM (

@@ -99,8 +99,10 @@ export async function readOverview(
 /** What one region said. */
 interface Told {
   readonly answer: RegionAnswer<RegionOverview>;
-  /** Made of kept sums: cheap, so that it is read anew each time. */
-  readonly kept: boolean;
+  /** The moment of the kept sums that it is made of; null: of the rows. */
+  readonly keptAt: Date | null;
+  /** How long before the read that moment was. */
+  readonly ageMs: number;
 }
 
 async function readOne({
@@ -111,30 +113,39 @@ async function readOne({
   tenantIds: TenantScope;
 }): Promise<RegionAnswer<RegionOverview>> {
   const whose = tenantIds === null ? "all" : [...tenantIds].sort().join();
-  const { answer } = await snapshot(
+  const { answer } = await snapshot<Told>(
     `overview:${region}:${whose}`,
-    () => tell(region, tenantIds),
+    (before) => tell(region, tenantIds, before),
     isDear,
     () => performance.now(),
     WARM_RULES,
+    ({ ageMs }) => ageMs,
   );
   return answer;
 }
 
-async function tell(region: Region, tenantIds: TenantScope): Promise<Told> {
+/** @param before is given out again while its sums are the newest: one read for each sampling, however many look */
+async function tell(region: Region, tenantIds: TenantScope, before: Told | undefined): Promise<Told> {
   const answer = await readRegion(region, async (sql, asOf) => {
     const keptAt = await keptMoment(sql, asOf);
-    return { keptAt, overview: await overviewOf(sql, keptAt ?? asOf, tenantIds, keptAt !== null) };
+    const ageMs = keptAt === null ? 0 : asOf.getTime() - keptAt.getTime();
+    if (before !== undefined && keptAt !== null && before.keptAt?.getTime() === keptAt.getTime()) {
+      const told: Told = { ...before, ageMs };
+      return told;
+    }
+    const overview = await overviewOf(sql, keptAt ?? asOf, tenantIds, keptAt !== null);
+    return { overview, keptAt, ageMs };
   });
-  if (answer.status !== "ok") return { answer, kept: false };
-  const { keptAt, overview } = answer.data;
+  if (answer.status !== "ok") return { answer, keptAt: null, ageMs: 0 };
+  if (!("overview" in answer.data)) return answer.data;
+  const { overview, keptAt, ageMs } = answer.data;
   const asOf = keptAt?.toISOString() ?? answer.asOf;
-  return { answer: { ...answer, asOf, data: overview }, kept: keptAt !== null };
+  return { answer: { ...answer, asOf, data: overview }, keptAt, ageMs };
 }
 
 /** Decided by size and not by time: a slow moment of a small region must not make its next answer an old one. */
-function isDear({ answer, kept }: Told): boolean {
-  if (kept || answer.status !== "ok") return false;
+function isDear({ answer }: Told): boolean {
+  if (answer.status !== "ok") return false;
   const { ready, delayed, inFlight } = answer.data;
   return ready + delayed + inFlight >= DEAR_ROWS;
 }

@@ -105,3 +105,30 @@ test("what would take a large part of the time is not kept warm", async () => {
   await pass(state, 30_000);
   expect(state.reads).toBe(1);
 });
+
+test("an answer that was old when it was read counts its age from the moment that it is of", async () => {
+  const state = { nowMs: 20_000, reads: 0 };
+  const befores: unknown[] = [];
+  const ask = () =>
+    snapshot(
+      "born earlier",
+      async (before: number | undefined) => {
+        befores.push(before);
+        state.reads += 1;
+        return state.reads;
+      },
+      () => true,
+      () => state.nowMs,
+      RULES,
+      () => 5_000,
+    );
+  expect(await ask()).toBe(1);
+  state.nowMs += 3_001;
+  // Three seconds after the read, eight after its moment: too old to be given out.
+  expect(await ask()).toBe(2);
+  expect(befores).toEqual([undefined, 1]);
+  state.nowMs += 900;
+  expect(await ask()).toBe(2);
+  await Promise.resolve();
+  expect(state.reads).toBe(2);
+});

@@ -20,6 +20,8 @@ export interface SnapshotRules {
 export const SNAPSHOT_RULES: SnapshotRules = { duty: 0.1, maxAgeMs: 8_000, warmMs: 0 };
 /** For what everybody sees first. */
 export const WARM_RULES: SnapshotRules = { ...SNAPSHOT_RULES, warmMs: 300_000 };
+/** Least time between the begins of two reads of one question that nobody waits for: what costs next to nothing is not read all the time. */
+const LEAST_PACE_MS = 1_000;
 /** Questions that are remembered; the one asked least lately goes first. */
 const MAX_QUESTIONS = 100;
 /** Questions that are kept warm at one time. */
@@ -29,6 +31,8 @@ const MAX_WARM_DUTY = 0.25;
 
 interface Kept {
   readonly value: unknown;
+  /** What it says is of this moment; the read began then or later. */
+  readonly bornMs: number;
   readonly begunMs: number;
   readonly tookMs: number;
 }
@@ -47,18 +51,22 @@ interface Warm {
 /**
  * The answer to a question: the kept one while a new one is read, or a new one.
  * @param key names the question completely, its scope included
+ * @param read gets the answer that is kept, so that one that would be the same need not be made again
  * @param worthKeeping false for what must not be given out again: an outage, or what costs little
  * @param nowMs a clock that never goes back
+ * @param ageMsOf how old an answer was when its read began
  */
 export async function snapshot<T>(
   key: string,
-  read: () => Promise<T>,
+  read: (before: T | undefined) => Promise<T>,
   worthKeeping: (value: T) => boolean,
   nowMs: () => number,
   rules: SnapshotRules = SNAPSHOT_RULES,
+  ageMsOf: (value: T) => number = () => 0,
 ): Promise<T> {
   shared.sluiceSnapshots ??= new Map();
-  const readAgain = () => readAndKeep(shared.sluiceSnapshots ?? new Map(), key, read, worthKeeping, nowMs);
+  const readAgain = () =>
+    readAndKeep(shared.sluiceSnapshots ?? new Map(), key, read, { worthKeeping, ageMsOf }, nowMs);
   const answer = await keptOrRead(key, readAgain, nowMs, rules);
   if (rules.warmMs > 0) keepWarm(key, readAgain, nowMs, rules);
   return answer as T;
@@ -71,10 +79,10 @@ async function keptOrRead(
   rules: SnapshotRules,
 ): Promise<unknown> {
   const kept = shared.sluiceSnapshots?.get(key);
-  const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : nowMs() - kept.begunMs;
-  if (kept === undefined || ageMs > rules.maxAgeMs) return readAgain();
+  if (kept === undefined || nowMs() - kept.bornMs > rules.maxAgeMs) return readAgain();
   // Whoever asks next hears of a failure: what failed is not kept.
-  if (ageMs * rules.duty >= kept.tookMs) readAgain().catch(() => undefined);
+  const paceMs = Math.max(kept.tookMs / rules.duty, LEAST_PACE_MS);
+  if (nowMs() - kept.begunMs >= paceMs) readAgain().catch(() => undefined);
   return kept.value;
 }
 
@@ -107,7 +115,7 @@ function keepWarm(
       all.delete(key);
       return;
     }
-    const waitMs = kept.begunMs + everyMs - nowMs();
+    const waitMs = kept.begunMs + Math.max(everyMs, LEAST_PACE_MS) - nowMs();
     // Somebody's question may have read it meanwhile.
     if (waitMs > 0) setTimeout(goOn, waitMs).unref();
     else readAgain().then(goOn, () => all.delete(key));
@@ -118,18 +126,23 @@ function keepWarm(
 function readAndKeep<T>(
   all: Map<string, Kept>,
   key: string,
-  read: () => Promise<T>,
-  worthKeeping: (value: T) => boolean,
+  read: (before: T | undefined) => Promise<T>,
+  {
+    worthKeeping,
+    ageMsOf,
+  }: { readonly worthKeeping: (value: T) => boolean; readonly ageMsOf: (value: T) => number },
   nowMs: () => number,
 ): Promise<T> {
   return singleFlight(key, async () => {
     const begunMs = nowMs();
-    const value = await read().catch((error: unknown) => {
+    const value = await read(all.get(key)?.value as T | undefined).catch((error: unknown) => {
       all.delete(key);
       throw error;
     });
     all.delete(key);
-    if (worthKeeping(value)) all.set(key, { value, begunMs, tookMs: nowMs() - begunMs });
+    if (worthKeeping(value)) {
+      all.set(key, { value, bornMs: begunMs - ageMsOf(value), begunMs, tookMs: nowMs() - begunMs });
+    }
     while (all.size > MAX_QUESTIONS) all.delete(all.keys().next().value ?? key);
     return value;
   });

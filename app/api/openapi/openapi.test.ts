@@ -278,7 +278,6 @@ const NEVER_ANSWERED: readonly ErrorCode[] = [
   "migration_failed",
   "port_busy",
   "schema_outdated",
-  "lease_too_short",
   "database_time_zone",
   "bad_credentials",
   "sign_in_refused",

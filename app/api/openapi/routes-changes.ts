@@ -92,14 +92,14 @@ const DESTINATIONS: readonly Operation[] = [
     {
       query,
       answer: "CreatedDestination",
-      codes: ["bad_limit", "bad_destination_url", "bad_policy", "bad_config"],
+      codes: ["bad_limit", "bad_destination_url", "bad_policy", "lease_too_short", "bad_config"],
     },
   ),
   commands(
     words("destinations/{id}", "updateDestination", "Name, URL, plain header, policy"),
     UPDATE_DESTINATION,
     UpdateDestination,
-    { query, method: "patch", codes: ["bad_destination_url", "bad_policy", "bad_config"] },
+    { query, method: "patch", codes: ["bad_destination_url", "bad_policy", "lease_too_short", "bad_config"] },
   ),
   commands(
     words("destinations/{id}", "deleteDestination", "Takes it away for good"),
@@ -159,7 +159,7 @@ const POLICIES: readonly Operation[] = [
       words("policies/retry", "setRetryPolicy", "The next version of a class's retry policy in a region"),
       POLICY_COMMANDS.retry,
       SetRetryPolicy,
-      { query, codes: ["bad_policy"] },
+      { query, codes: ["bad_policy", "lease_too_short"] },
     ),
     note: `${NEXT_VERSION} It is refused when a destination's own override cannot be laid over it.`,
   },
