@@ -24,8 +24,9 @@ async function tokenOf(world: World, name: string, role: Role, scopes: readonly 
     data: { name, role, scopes, regions: ["eu"], days: 1, reason: "A browser test rehearses a replay" },
   });
   expect(made.status(), await made.text()).toBe(201);
+  const { token } = (await made.json()) as { token: string };
   await admin.dispose();
-  return ((await made.json()) as { token: string }).token;
+  return token;
 }
 
 interface Ended {
