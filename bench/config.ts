@@ -10,6 +10,8 @@ export interface BenchOptions {
   readonly bodyBytes: number;
   readonly slots: number;
   readonly perSecond: number;
+  /** Of each destination, in `replay`. */
+  readonly replayed: number;
   readonly seconds: number;
   readonly minutes: number;
   /** Rows that only wait, in `backlog`. */
@@ -47,6 +49,7 @@ export const GENERAL_DEFAULTS: BenchOptions = {
   bodyBytes: 1_024,
   slots: 1_024,
   perSecond: 150,
+  replayed: 1,
   seconds: 20,
   minutes: 30,
   delayed: 1_000_000,
@@ -70,6 +73,7 @@ const SIZES: Readonly<Record<NumberOption, { readonly flag: string; readonly max
   bodyBytes: { flag: "body-bytes", max: 262_144 },
   slots: { flag: "slots", max: 2_000 },
   perSecond: { flag: "per-second", max: 2_000 },
+  replayed: { flag: "replayed-per-second", max: 50 },
   seconds: { flag: "seconds", max: 600 },
   minutes: { flag: "minutes", max: 240 },
   delayed: { flag: "delayed", max: 10_000_000 },

@@ -1,8 +1,8 @@
 /**
- * A batch's report as a file: as lines for a spreadsheet, or as one JSON object, the same as the API's answer with the time at
- * which it was read. A region that does not answer is a problem, never an empty file.
+ * A batch's report as a file: as lines for a spreadsheet, or as the API's own answer. A region that does not answer is a problem, never an empty file.
  */
 import "server-only";
+import type { RegionAnswer } from "#db/console/read-region.ts";
 import { readReplayReport } from "#db/console/replay/read-replay-report.ts";
 import type { ReplayReport } from "#db/console/replay/replay-views.ts";
 import { SluiceError } from "#domain/errors.ts";
@@ -19,7 +19,7 @@ export async function* reportPages(
   region: Region,
   id: string,
 ): AsyncGenerator<ReportLine[]> {
-  yield reportLines((await reportOf(scope, region, id)).report);
+  yield reportLines((await reportOf(scope, region, id)).data);
 }
 
 export function wantsJson(request: Request): boolean {
@@ -31,11 +31,11 @@ export function reportJson(request: Request, id: string): Promise<Response> {
   return guarded(request, async (correlationId) => {
     const { scope } = await admit(request, "export", correlationId);
     const { region } = parseQuery(replayReportExportQuery, request);
-    const { asOf, report } = await reportOf(scope, region, id);
-    return new Response(JSON.stringify({ asOf, region, ...report }, null, 2), {
+    const answer = await reportOf(scope, region, id);
+    return new Response(JSON.stringify(answer, null, 2), {
       headers: {
         "content-type": "application/json; charset=utf-8",
-        "content-disposition": `attachment; filename="replay-report-${report.id}.json"`,
+        "content-disposition": `attachment; filename="replay-report-${answer.data.id}.json"`,
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
         "x-request-id": correlationId,
@@ -48,8 +48,8 @@ async function reportOf(
   scope: AccessScope,
   region: Region,
   id: string,
-): Promise<{ asOf: string; report: ReplayReport }> {
+): Promise<RegionAnswer<ReplayReport> & { status: "ok" }> {
   const answer = found(await readReplayReport(scope, region, id));
   if (answer.status !== "ok") throw new SluiceError("region_unavailable", answer.detail, { region });
-  return { asOf: answer.asOf, report: answer.data };
+  return answer;
 }

@@ -1,6 +1,6 @@
 /**
  * Live first attempts beside a reviewed replay: dead letters of three repaired destinations are sent again by a batch of the
- * product's own commands at a rate of each destination, while fresh work for others goes on. Its p99 is held against its own
+ * product's own commands at the rate that a batch has by itself (or another one), while fresh work for others goes on. Its p99 is held against its own
  * just before, round by round. A turn counts only when the batch ran through all of it, and no effect came twice.
  */
 import { setReplayPolicy } from "#db/console/replay/set-replay-policy.ts";
@@ -20,9 +20,8 @@ import { countDead, readBatch } from "../replay/sql.ts";
 const GOAL = 1.2;
 /** Tenants with one destination each that failed and are repaired. */
 const LANES = 3;
-/** Ten times what a batch takes by itself, and no ramp: the worst that a plan of an ordinary author does. */
-const RATE_PER_SECOND = 10;
-const CONCURRENCY = 10;
+/** Out at once for each destination: what a batch has by itself, and more where its rate needs it. */
+const LEAST_CONCURRENCY = 2;
 const FRESH_DESTINATIONS = 20;
 /** Beyond what is sent while it is measured: canary, and the time until the measurement begins and has ended. */
 const SPARE_SECONDS = 20;
@@ -68,8 +67,8 @@ export const replay: Scenario = {
   },
 };
 
-function itemsOf({ seconds }: BenchOptions): number {
-  return LANES * RATE_PER_SECOND * (seconds + SPARE_SECONDS);
+function itemsOf({ seconds, replayed }: BenchOptions): number {
+  return LANES * replayed * (seconds + SPARE_SECONDS);
 }
 
 async function makeWorld(bench: Bench): Promise<World> {
@@ -110,7 +109,10 @@ async function oneRound(bench: Bench, { fresh, failed }: World, options: BenchOp
     await fresh.measure(options.perSecond, WARM_UP_SECONDS);
     const before = await fresh.measure(options.perSecond, options.seconds);
     const effectsBefore = await laneEffects(bench);
-    const batch = await runBatch(pool, ids, { ratePerSecond: RATE_PER_SECOND, concurrency: CONCURRENCY });
+    const batch = await runBatch(pool, ids, {
+      ratePerSecond: options.replayed,
+      concurrency: Math.max(LEAST_CONCURRENCY, options.replayed),
+    });
     const replayedBefore = await laneEffects(bench);
     const during = await fresh.measure(options.perSecond, options.seconds);
     const replayed = (await laneEffects(bench)) - replayedBefore;
@@ -143,7 +145,7 @@ async function requireRan(
   { database }: Bench,
   { id }: RunningBatch,
   replayed: number,
-  { seconds }: BenchOptions,
+  { seconds, replayed: rate }: BenchOptions,
 ): Promise<void> {
   const { state, cause, ended, items } = await readBatch(database.pool, id);
   if (state !== "running") {
@@ -151,7 +153,7 @@ async function requireRan(
       `the batch was ${state} at the end of the measurement (${cause ?? `${ended} of ${items} ended`})`,
     );
   }
-  const least = LANES * RATE_PER_SECOND * seconds * RAN_SHARE;
+  const least = LANES * rate * seconds * RAN_SHARE;
   if (replayed < least) throw new Error(`only ${replayed} were replayed while it was measured, not ${least}`);
 }
 
@@ -169,7 +171,7 @@ function report({ database }: Bench, options: BenchOptions, turns: readonly Turn
     goals: [atMost("live first-attempt p99 during a replay / before", round(median(ratios), 2), GOAL)],
     facts: {
       livePerSecond: options.perSecond,
-      replayedPerSecond: LANES * RATE_PER_SECOND,
+      replayedPerSecond: LANES * options.replayed,
       items: itemsOf(options),
       rounds: options.rounds,
       ...machineFacts(database),

@@ -141,12 +141,10 @@ function headerParameters({ ifMatch, idempotencyKey }: Operation["headers"]): Js
 
 const SUCCESS: Readonly<Record<200 | 201, string>> = { 200: "Done, or what was asked for.", 201: "Created." };
 
-function successes({ status, answer, headers }: Operation): JsonSchema {
+function successes({ status, answer, files, headers }: Operation): JsonSchema {
   const fields = successHeaders(headers);
   const content =
-    answer === "file"
-      ? Object.fromEntries(Object.values(FILE_TYPES).map((type) => [type, { schema: { type: "string" } }]))
-      : { "application/json": { schema: ref(answer) } };
+    answer === "file" ? fileContent(files ?? TEXT_FILES) : { "application/json": { schema: ref(answer) } };
   return Object.fromEntries(
     status.map((code) => [
       String(code),
@@ -157,6 +155,16 @@ function successes({ status, answer, headers }: Operation): JsonSchema {
       },
     ]),
   );
+}
+
+const TEXT_FILES = Object.fromEntries(Object.values(FILE_TYPES).map((type) => [type, null]));
+
+function fileContent(files: NonNullable<Operation["files"]>): JsonSchema {
+  const content = Object.entries(files).map(([type, name]) => [
+    type,
+    { schema: name === null ? { type: "string" } : ref(name) },
+  ]);
+  return Object.fromEntries(content);
 }
 
 function successHeaders({ etag, idempotencyKey, location }: Operation["headers"]): JsonSchema {

@@ -23,8 +23,10 @@ export interface Operation {
   readonly query: z.ZodType;
   readonly body?: Body;
   readonly status: readonly (200 | 201)[];
-  /** `file`: CSV or NDJSON. */
+  /** `file`: CSV or NDJSON, or what `files` says. */
   readonly answer: AnswerName | "file";
+  /** Media types of a file that is none of these; null: text. */
+  readonly files?: Readonly<Record<string, AnswerName | null>>;
   readonly headers: Headers;
   readonly codes: readonly ErrorCode[];
 }

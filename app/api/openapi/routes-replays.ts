@@ -96,7 +96,8 @@ const READS: readonly Operation[] = [
       words("replays/{id}/report/export", "exportReplayReport", "What came of a batch as a file"),
       replayReportExportQuery,
     ),
-    note: "`format=json` is one JSON object, as the report itself.",
+    note: "`format=json` is the answer of the report itself, as a file.",
+    files: { "text/csv": null, "application/json": "ReplayReportAnswer" },
   },
 ];
 
