@@ -228,7 +228,12 @@ test("its files: entries and report, without a formula; many ids fit into a draf
   expect(report.text).not.toMatch(/(^|,)"?=/m);
   const whole = await file("report", "json");
   expect(whole.type).toContain("application/json");
-  expect(JSON.parse(whole.text)).toMatchObject({ id: batch.id, region: "us", total: 2, state: "in_review" });
+  // The answer of the report itself, as a file.
+  expect(JSON.parse(whole.text)).toMatchObject({
+    region: "us",
+    status: "ok",
+    data: { id: batch.id, total: 2, state: "in_review" },
+  });
   await problem(
     await operator.get(`/api/v1/replays/${batch.id}/items/export?region=us&format=json`),
     422,
