@@ -1,5 +1,6 @@
 /** CTL-1 behind a resume: what was due before it leaves slowly at first, what became due after it passes freely. */
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
@@ -139,6 +140,78 @@ describe("CTL-1 the resume ramp and the rate", () => {
     await resumed("destination", place, 10 * MINUTE_S, 0.2);
     expect(await taken(place, 10)).toBe(8);
   });
+});
+
+/** A claim gives up after waiting a second for a lock; a machine that stalls here asks again. */
+const TRIES = 20;
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/**
+ * What a claim takes when `then` is committed while it waits for `table`: the region's row, which it reads after it has noted
+ * the time; a destination's state, which only its last statement reads.
+ */
+async function takenAcross(
+  table: "region_control" | "destination_state",
+  place: Place,
+  then: () => Promise<void>,
+): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const holder = await database.pool.connect();
+    try {
+      await holder.query("BEGIN");
+      await holder.query(`LOCK TABLE sluice.${table} IN ACCESS EXCLUSIVE MODE`);
+      let isOver = false;
+      const asked = taken(place, 10)
+        .catch((error: unknown) => {
+          if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) return null;
+          throw error;
+        })
+        .finally(() => {
+          isOver = true;
+        });
+      while (!isOver && !(await isWaitedFor(table))) await setTimeout(1);
+      await then();
+      await holder.query("COMMIT");
+      const rows = await asked;
+      if (rows !== null) return rows;
+    } finally {
+      await holder.query("ROLLBACK");
+      holder.release();
+    }
+  }
+  throw new Error(`no claim got through in ${TRIES} tries`);
+}
+
+async function isWaitedFor(table: string): Promise<boolean> {
+  const { rowCount } = await database.pool.query(
+    `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = $1::regclass
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [`sluice.${table}`],
+  );
+  return rowCount !== 0;
+}
+
+describe("CTL-1 a resume that is committed while a claim is on its way", () => {
+  it.each(["region_control", "destination_state"] as const)(
+    "has its ramp from that claim on: %s",
+    async (table) => {
+      const place = await makePlace(database.pool, { destinationCap: 10 });
+      await old(place, 50);
+      await database.pool.query(
+        `UPDATE sluice.destination SET paused_at = now(), pause_until = now() + interval '1 hour', pause_reason = 'test' WHERE id = $1`,
+        [place.destinationId],
+      );
+      const resume = () =>
+        database.pool
+          .query(
+            `UPDATE sluice.destination SET paused_at = NULL, pause_until = NULL, pause_reason = NULL, resumed_at = clock_timestamp(), resume_share = 0.1
+            WHERE id = $1`,
+            [place.destinationId],
+          )
+          .then(() => undefined);
+      expect(await takenAcross(table, place, resume)).toBe(1);
+    },
+  );
 });
 
 describe("CTL-1 the resume ramp of a tenant", () => {

@@ -34,9 +34,9 @@ function resumedAt({ pauseUntilUs, resumedAtUs }: Pausable, nowUs: Us): Us | nul
 
 function partOf(row: Pausable, nowUs: Us): number | null {
   const atUs = resumedAt(row, nowUs);
-  if (atUs === null || atUs > nowUs || nowUs >= atUs + RAMP_LONGEST_US) return null;
+  if (atUs === null || nowUs >= atUs + RAMP_LONGEST_US) return null;
   // In thousandths, as the column has them: 0.29 x 100 must be 29.
   const share = Math.round((row.resumeShare ?? DEFAULT_SHARE) * 1000);
-  const part = Math.min(1000, share * 2 ** Math.floor((nowUs - atUs) / MINUTE)) / 1000;
+  const part = Math.min(1000, share * 2 ** Math.max(0, Math.floor((nowUs - atUs) / MINUTE))) / 1000;
   return part === 1 ? null : part;
 }
