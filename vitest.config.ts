@@ -2,8 +2,10 @@
  * The test groups. `npm test` runs them all; `npx vitest run domain/x.test.ts` runs one file and starts a database
  * only when that file's group needs one.
  */
+import path from "node:path";
 import { defineConfig } from "vitest/config";
 import { hasTestServer } from "./scripts/lib/test-server.ts";
+import { MixedSequencer } from "./tests/support/sequencer.ts";
 
 const DATABASE_TESTS = [
   "db/**/*.test.ts",
@@ -20,7 +22,11 @@ const PROCESS_TESTS = [
   "scripts/**/*.test.ts",
 ];
 const NEVER = ["**/node_modules/**", "**/.next/**", "**/.next-*/**", ".sluice/**", "e2e/**"];
-const START_TIMEOUT_MS = 120_000;
+const START_TIMEOUT_MS = 180_000;
+/** When a test that hangs is given up. No promise depends on it: a slow machine must not fail a test that would pass. */
+const TEST_TIMEOUT_MS = 180_000;
+/** Most tests of processes start some of ours, and each of those reads hundreds of files of TypeScript. */
+const COMPILE_CACHE = path.join(import.meta.dirname, "node_modules", ".cache", "sluice-tests");
 
 /** One group; a group with a database gets its set-up file. */
 function group(name: string, include: string[], exclude: string[], globalSetup?: string) {
@@ -30,8 +36,8 @@ function group(name: string, include: string[], exclude: string[], globalSetup?:
       name,
       include,
       exclude: [...NEVER, ...exclude],
-      // A test that starts a process of ours must never hand it the databases of whoever runs the tests.
-      env: { DATABASE_URL_US: "", DATABASE_URL_EU: "" },
+      // A test that starts a process of ours must never hand it the databases, or the token, of whoever runs the tests.
+      env: { DATABASE_URL_US: "", DATABASE_URL_EU: "", SLUICE_TOKEN: "", NODE_COMPILE_CACHE: COMPILE_CACHE },
       ...(globalSetup ? { globalSetup: [globalSetup] } : {}),
     },
   };
@@ -46,10 +52,11 @@ export default defineConfig({
     pool: "forks",
     // The machine's cores are mostly idle while tests wait for Postgres and sockets.
     maxWorkers: 4,
-    testTimeout: 30_000,
+    testTimeout: TEST_TIMEOUT_MS,
     hookTimeout: START_TIMEOUT_MS,
     teardownTimeout: 30_000,
     passWithNoTests: false,
+    sequence: { sequencer: MixedSequencer },
     projects: [
       group("unit", ["**/*.test.ts", "**/*.test.tsx"], [...DATABASE_TESTS, ...PROCESS_TESTS]),
       group("db", DATABASE_TESTS, [], SERVERS),

@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from "#tests/support/database.t
 import { waitFor } from "#tests/support/wait-for.ts";
 import { startProxy } from "#tests/support/worker-proxy.ts";
 import { createPool, parseInt8, sessionOptions } from "./pool.ts";
+import { transact } from "./transact.ts";
 
 let database: TestDatabase;
 
@@ -142,4 +143,41 @@ describe("parseInt8", () => {
     ["9007199254740992", "9007199254740992"],
     ["-9223372036854775808", "-9223372036854775808"],
   ])("reads %s", (digits, value) => expect(parseInt8(digits)).toBe(value));
+});
+
+describe("transact", () => {
+  const BOUNDS = `SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement,
+                         current_setting('idle_in_transaction_session_timeout') AS idle`;
+
+  it("commits all of the work within its bounds, or nothing, and gives back no connection that broke in it", async () => {
+    const own = pool({ max: 1, statementTimeoutMs: 9_000 });
+    const idOf = async () => (await own.query("SELECT pg_backend_pid() AS id")).rows[0].id as number;
+    await own.query("CREATE TABLE kept (n integer)");
+    const inside = await transact(
+      own,
+      { lockMs: 1_000, statementMs: 2_000, idleMs: 3_000 },
+      async (client) => {
+        await client.query("INSERT INTO kept VALUES (1)");
+        return (await client.query(BOUNDS)).rows[0];
+      },
+    );
+    expect(inside).toEqual({ lock: "1s", statement: "2s", idle: "3s" });
+    // What is not given is the session's, and the bounds end with the transaction.
+    const session = { lock: "0", statement: "9s", idle: "30s" };
+    expect(await transact(own, {}, async (client) => (await client.query(BOUNDS)).rows[0])).toEqual(session);
+    expect((await own.query(BOUNDS)).rows[0]).toEqual(session);
+
+    const first = await idOf();
+    const undone = transact(own, { lockMs: 1_000 }, async (client) => {
+      await client.query("INSERT INTO kept VALUES (2)");
+      throw new Error("changed its mind");
+    });
+    await expect(undone).rejects.toThrow("changed its mind");
+    expect(await idOf()).toBe(first);
+    const cut = transact(own, {}, (client) => client.query("SELECT pg_terminate_backend(pg_backend_pid())"));
+    await expect(cut).rejects.toThrow();
+    expect(await idOf()).not.toBe(first);
+    expect((await own.query("SELECT n FROM kept")).rows).toEqual([{ n: 1 }]);
+    await own.end();
+  });
 });

@@ -94,7 +94,8 @@ const OUTBOX_ERRORS = {
   bad_fact: {
     status: 422,
     title: "Bad business fact for a key",
-    summary: "A key is made of an event, an entity id and a version; each must be text that is not empty.",
+    summary:
+      "A key is made of an event, an entity id and a version; each must be whole text that is not empty.",
   },
 } as const satisfies Record<string, ErrorEntry>;
 
@@ -197,6 +198,11 @@ const API_ERRORS = {
     status: 405,
     title: "Method not allowed",
     summary: "The resource exists but not for this method.",
+  },
+  bad_path: {
+    status: 400,
+    title: "Path not understood",
+    summary: "The path holds a percent sign that stands for no character.",
   },
   unauthenticated: {
     status: 401,

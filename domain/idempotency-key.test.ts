@@ -45,6 +45,19 @@ describe("idempotency key", () => {
     expect(() => keyFromFacts({ event: "", entityId: "b", version: "c" })).toThrowError(/bad_fact: event/);
   });
 
+  it.each(["\ud800", "\udc00", "hold_\ud83d", "\ude00\ud83d"])(
+    "ID-6 refuses half a character (%j) in any fact: not every program encodes it in the same way",
+    (half) => {
+      const whole: KeyFacts = { event: "hold.released", entityId: "hold_\u{1F600}", version: "1" };
+      expect(keyFromFacts(whole)).toMatch(/^[0-9a-f]{64}$/);
+      for (const name of ["event", "entityId", "version"] as const) {
+        expect(() => keyFromFacts({ ...whole, [name]: half })).toThrowError(
+          new RegExp(`^bad_fact: ${name} holds half a character$`),
+        );
+      }
+    },
+  );
+
   it("ID-4 lets a key made from facts, or any visible ASCII up to the limit, through unchanged", () => {
     fc.assert(
       fc.property(

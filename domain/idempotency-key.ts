@@ -21,8 +21,9 @@ export interface KeyFacts {
 
 /**
  * SHA-256 (64 hex digits) over the JSON array `[event, entityId, version]` in UTF-8. JSON quotes and escapes, so
- * no two different triples share an encoding, as they would with a plain separator.
- * @throws SluiceError `bad_fact` when a fact is not text or is empty
+ * no two different triples share an encoding, as they would with a plain separator. Half a character has no UTF-8: here
+ * JSON would escape it, another program may replace it, and then two facts share a key or one fact has two.
+ * @throws SluiceError `bad_fact` when a fact is not text, is empty or holds half a character
  */
 export function keyFromFacts(facts: KeyFacts): string {
   const parts = [facts.event, facts.entityId, facts.version];
@@ -31,6 +32,7 @@ export function keyFromFacts(facts: KeyFacts): string {
     if (typeof part !== "string" || part === "") {
       throw new SluiceError("bad_fact", `${names[index]} must be text that is not empty`);
     }
+    if (!part.isWellFormed()) throw new SluiceError("bad_fact", `${names[index]} holds half a character`);
   }
   return createHash("sha256").update(JSON.stringify(parts), "utf8").digest("hex");
 }

@@ -192,9 +192,13 @@ describe("scopes", () => {
   });
 });
 
-it("a refusal names the roles that may", () => {
-  expect(refusal("cancel").detail).toContain("operator or admin");
+it("a refusal is a sentence that names the roles that may, and the action in its data alone", () => {
+  expect(refusal("cancel").detail).toBe("Needs the role operator or admin, in this scope.");
   expect(refusal("reveal_body").detail).toContain("a grant that says so");
+  for (const action of ACTIONS) {
+    expect(refusal(action).detail, action).toMatch(/^Needs the role [a-z ]+, in this scope\.$/);
+    expect(refusal(action).data).toMatchObject({ action });
+  }
 });
 
 it("names are checked, not trusted", () => {

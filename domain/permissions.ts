@@ -200,7 +200,7 @@ export function requirePermit(grants: readonly Grant[], action: Action, target: 
   return { ...rest.reduce(wider, first), role: highestRole(covering) };
 }
 
-/** What may be done of one action here, for a page to repeat. `reason` stands when it is not allowed. */
+/** What may be done of one action here, for a page to repeat. `reason` stands when it is not allowed: a sentence. */
 export interface PermitWord extends Omit<Allowance, "needsReveal"> {
   readonly reason?: string;
 }
@@ -225,18 +225,17 @@ export function highestRole(grants: readonly Grant[]): Role {
   return ROLES[Math.max(0, ...grants.map((grant) => ROLES.indexOf(grant.role)))] ?? "viewer";
 }
 
-/** The error for an action that no grant allows. It names the roles that may, so that a person knows whom to ask. */
+/**
+ * The error for an action that no grant allows. It names the roles that may, so that a person knows whom to ask. Its words
+ * stand beside buttons too, which say what is meant: the action's code is in the data alone.
+ */
 export function refusal(action: Action): SluiceError {
   const roles = ROLES.filter((role) => PERMISSIONS[action][role].allowed);
   const needs = PERMISSIONS[action].admin.needsReveal ? " and a grant that says so" : "";
-  return new SluiceError(
-    "forbidden",
-    `${action} needs the role ${roles.join(" or ")}${needs}, in this scope.`,
-    {
-      action,
-      roles,
-    },
-  );
+  return new SluiceError("forbidden", `Needs the role ${roles.join(" or ")}${needs}, in this scope.`, {
+    action,
+    roles,
+  });
 }
 
 function union(one: TenantScope | undefined, two: TenantScope): TenantScope {

@@ -6,6 +6,7 @@ import {
   emptyQueueAge,
   firstAttemptLatencyMs,
   formatAge,
+  formatLength,
   HELD_REASONS,
   lagAtMs,
   mergeQueueAge,
@@ -201,5 +202,15 @@ describe("ages for people", () => {
     [Number.NaN, "no data"],
   ])("SIG-5 %s ms reads %s; missing data is not 0", (ms, text) => {
     expect(formatAge(ms)).toBe(text);
+  });
+
+  it.each([
+    [120_000, "2 m"],
+    [5_000, "5 s"],
+    [86_400_000, "1 d"],
+    [5_400_000, "1 h 30 m"],
+    [250, "250 ms"],
+  ])("a length of %s ms that was chosen reads %s", (ms, text) => {
+    expect(formatLength(ms)).toBe(text);
   });
 });

@@ -218,3 +218,8 @@ export function formatAge(ms: number | null | undefined): string {
   }
   return `${Math.floor(whole / DAY_MS)} d ${Math.floor((whole % DAY_MS) / HOUR_MS)} h`;
 }
+
+/** A length that was chosen or configured, which is round, and so are its words: `4 h` where an age would say `4 h 0 m`. */
+export function formatLength(ms: number): string {
+  return formatAge(ms).replace(/ 0 [smh]$/, "");
+}

@@ -181,7 +181,7 @@ describe("equal failures in a row", () => {
       text: null,
     });
     const two = [attempt("server_error", 500), attempt("server_error", 500), attempt("server_error", 503)];
-    expect(failuresInARow(two)).toEqual({ count: 2, text: "server_error 500" });
+    expect(failuresInARow(two)).toEqual({ count: 2, text: "server error 500" });
     expect(failuresInARow(two.slice(0, 2))).toMatchObject({ count: 2 });
   });
 });

@@ -131,7 +131,7 @@ function isAuthor({
 function whyNot(name: ReplayAction, facts: ActionFacts): string | null {
   const rule = RULES[name];
   const permit = facts.permits[rule.needs];
-  if (permit?.allowed !== true) return inWords(rule.needs, permit?.reason ?? null);
+  if (permit?.allowed !== true) return permit?.reason ?? "Your role does not allow it here.";
   if (!rule.in.includes(facts.state)) return `The batch is ${WORDS[facts.state]}.`;
   if (name === "approve" && isAuthor(facts)) {
     return "You wrote or changed this batch. Somebody else has to approve it.";
@@ -139,13 +139,6 @@ function whyNot(name: ReplayAction, facts: ActionFacts): string | null {
   if (rule.needs === "replay_start") return whyNotSend(name, facts, permit);
   if (name === "follow-up" && facts.followUpItems === 0) return "No entry of it is dead again.";
   return null;
-}
-
-/** `break_glass needs the role ...` names the action by its code; the button says it in words. */
-function inWords(action: Action, reason: string | null): string {
-  if (!reason) return "Your role does not allow it here.";
-  const said = reason.startsWith(`${action} `) ? reason.slice(action.length + 1) : reason;
-  return `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
 }
 
 function whyNotSend(name: ReplayAction, facts: ActionFacts, permit: PermitWord): string | null {

@@ -2,6 +2,7 @@
  * The stop conditions of a replay batch: readings in, breaches with their numbers out. Pure. A reading that is missing or
  * too old is a breach (the batch stops when nobody knows), except of the batch's own attempts: none yet is no breach.
  */
+import { formatAge, formatLength, NO_DATA } from "./queue-age.ts";
 import type { ReplayPolicy, ReplayThresholds } from "./replay-plan.ts";
 
 export const STOP_CONDITIONS = [
@@ -127,16 +128,16 @@ function metricsState(
   const oldest = sampledMs === null || rolledMs === null ? null : Math.min(sampledMs, rolledMs);
   const value = oldest === null ? null : Math.max(0, nowMs - oldest);
   const breached = value === null || value > stop.metricsMaxAgeMs;
-  const age = value === null ? "none" : seconds(value);
-  const text = `metrics ${value === null ? "missing" : `${age} old`}${breached ? ` > ${seconds(stop.metricsMaxAgeMs)}` : ""}`;
-  return { condition: "metrics_stale", value, limit: stop.metricsMaxAgeMs, breached, text };
+  const limit = stop.metricsMaxAgeMs;
+  const text = value === null ? "metrics missing" : `metrics ${aged(value, limit, " old")}`;
+  return { condition: "metrics_stale", value, limit, breached, text };
 }
 
 function silenceState({ nowMs, lastTurnMs }: ReplayReadings, stop: ReplayThresholds): ConditionState {
   const value = lastTurnMs === null ? 0 : Math.max(0, nowMs - lastTurnMs);
-  const breached = value > stop.metricsMaxAgeMs;
-  const text = `runner silent for ${seconds(value)}${breached ? ` > ${seconds(stop.metricsMaxAgeMs)}` : ""}`;
-  return { condition: "runner_silent", value, limit: stop.metricsMaxAgeMs, breached, text };
+  const limit = stop.metricsMaxAgeMs;
+  const text = `runner silent for ${aged(value, limit)}`;
+  return { condition: "runner_silent", value, limit, breached: value > limit, text };
 }
 
 /** Of the two classes the one that is nearer to its target, or further beyond it. */
@@ -155,7 +156,7 @@ function ageState(
   limit: number,
 ): ConditionState {
   const breached = value !== null && value > limit;
-  const text = `${name} ${value === null ? "no data" : seconds(value)}${breached ? ` > ${seconds(limit)}` : ""}`;
+  const text = `${name} ${value === null ? NO_DATA : aged(value, limit)}`;
   return { condition, value, limit, breached, text };
 }
 
@@ -187,14 +188,15 @@ function timeState(
   const value = startedMs === null ? 0 : Math.max(0, nowMs - startedMs);
   const isOver = endsBeforeMs !== null && nowMs >= endsBeforeMs;
   const breached = isOver || value > stop.maxRunMs;
-  const text = isOver
-    ? "the planned window is over"
-    : `run time ${seconds(value)}${breached ? ` > ${seconds(stop.maxRunMs)}` : ""}`;
+  const text = isOver ? "the planned window is over" : `run time ${aged(value, stop.maxRunMs)}`;
   return { condition: "time_limit", value, limit: stop.maxRunMs, breached, text };
 }
 
-function seconds(ms: number): string {
-  return `${Math.round(ms / 1_000)} s`;
+/** `31 s`, above the limit `31 s > 30 s`; `over 30 s` where both would read the same. */
+function aged(ms: number, limitMs: number, after = ""): string {
+  if (ms <= limitMs) return `${formatAge(ms)}${after}`;
+  const [age, limit] = [formatAge(ms), formatLength(limitMs)];
+  return age === formatAge(limitMs) ? `over ${limit}${after}` : `${age}${after} > ${limit}`;
 }
 
 function percent(share: number): string {
@@ -228,6 +230,7 @@ export function failuresInARow(attempts: readonly ReplayAttempt[]): {
   return { count: other < 0 ? attempts.length : other, text };
 }
 
+/** `server error 500`. */
 function failureWord({ outcome, status, errorCode }: ReplayAttempt): string {
-  return [outcome, status, errorCode].filter((part) => part !== null).join(" ");
+  return [outcome.replaceAll("_", " "), status, errorCode].filter((part) => part !== null).join(" ");
 }

@@ -222,6 +222,19 @@ describe("stop conditions", () => {
     expect(describeBreaches(states)).toBe("failure share 25 % (5 of 20) > 20 %");
   });
 
+  it.each([
+    [{ sampledMs: NOW - 1_852_000 }, "metrics 30 m 52 s old > 30 s"],
+    [{ sampledMs: NOW - 30_400 }, "metrics over 30 s old"],
+    [{ rolledMs: null }, "metrics missing"],
+    [{ lastTurnMs: NOW - 95_000 }, "runner silent for 1 m 35 s > 30 s"],
+    [{ dueLagMs: 61_000 }, "due-but-unclaimed 1 m 1 s > 1 m"],
+    [{ urgentFirstP95Ms: 16_000 }, "first-attempt p95 (urgent) 16 s > 15 s"],
+    [{ startedMs: NOW - 7_200_400 }, "run time over 2 h"],
+  ] as const)("%j is told as an age against its limit", (changes, text) => {
+    const readings = { ...FRESH, ...changes };
+    expect(describeBreaches(checkStop(readings, STOP, DEFAULT_REPLAY_POLICY))).toBe(text);
+  });
+
   it("old attempts leave the window when there are enough new ones", () => {
     const old = attempts(Array(30).fill("rate_limited"), 600_000);
     expect(breached({ attempts: old })).toContain("rate_limited_share");
@@ -246,7 +259,7 @@ describe("stop conditions", () => {
 
   it("five equal failures in a row name themselves; four, a success or another kind between do not", () => {
     const bad = attempts(Array(5).fill("server_error"));
-    expect(equalFailures(bad, 5)).toBe("5 in a row: server_error 500");
+    expect(equalFailures(bad, 5)).toBe("5 in a row: server error 500");
     expect(equalFailures(bad.slice(1), 5)).toBeNull();
     expect(
       equalFailures(

@@ -142,6 +142,15 @@ export function openCount(counts: ReplayCounts): number {
   return counts.frozen + counts.released;
 }
 
+/** Left the dead letters and did not come back unsent. */
+export function releasedCount(counts: ReplayCounts): number {
+  return counts.released + counts.delivered + counts.dead_again;
+}
+
+export function totalCount(counts: ReplayCounts): number {
+  return REPLAY_ITEM_STATES.reduce((sum, state) => sum + counts[state], 0);
+}
+
 /** Most entries of a batch, and how many are taken when nobody says. */
 export const MAX_REPLAY_ITEMS = 5_000;
 export const DEFAULT_REPLAY_ITEMS = 500;
@@ -178,6 +187,5 @@ export function rampShare(sinceMs: number, holdMs: number): number {
 
 /** What a person reads on the progress bar. */
 export function progressText(counts: ReplayCounts): string {
-  const total = REPLAY_ITEM_STATES.reduce((sum, state) => sum + counts[state], 0);
-  return `${counts.delivered} of ${total} delivered`;
+  return `${counts.delivered} of ${totalCount(counts)} delivered`;
 }

@@ -30,7 +30,7 @@ async function openWriter(key: string, body?: string) {
       enqueued.resolve(deliveryId);
       if ((await ending.promise) === "rollback") throw new Error("rolled back");
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   done.catch((error: unknown) => enqueued.reject(error));
   const deliveryId = await enqueued.promise;
@@ -59,7 +59,7 @@ describe("writers of different keys", () => {
         await tx.$executeRawUnsafe("SET LOCAL lock_timeout = '1ms'");
         return enqueueDelivery(tx, input("other-2"));
       },
-      { timeout: 5_000 },
+      { timeout: 60_000 },
     );
     expect(second.status).toBe("created");
     const visible = await outbox.prisma.delivery.findMany({
@@ -92,7 +92,7 @@ describe("writers of the same key", () => {
   ] as const)("OUT-2 ID-11 wait for the first, and when it %s report %3$s", async (_words, how, status) => {
     const key = `race-${how}`;
     const first = await openWriter(key);
-    const second = outbox.prisma.$transaction((tx) => enqueueDelivery(tx, input(key)), { timeout: 20_000 });
+    const second = outbox.prisma.$transaction((tx) => enqueueDelivery(tx, input(key)), { timeout: 60_000 });
     await waitFor(async () => (await waitingForLocks()) === 1, { what: "the second writer to wait" });
     await first.end(how);
     const result = await second;
@@ -104,7 +104,7 @@ describe("writers of the same key", () => {
   it("ID-11 with another body report mismatch after the wait", async () => {
     const first = await openWriter("race-body");
     const second = outbox.prisma.$transaction((tx) => enqueueDelivery(tx, input("race-body", "other")), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     await waitFor(async () => (await waitingForLocks()) === 1, { what: "the second writer to wait" });
     await first.end("commit");
@@ -122,7 +122,7 @@ describe("writers of the same key", () => {
           throw error;
         });
       },
-      { timeout: 20_000, isolationLevel: "RepeatableRead" },
+      { timeout: 60_000, isolationLevel: "RepeatableRead" },
     );
     const failed = expect(second).rejects.toThrow();
     await waitFor(async () => (await waitingForLocks()) === 1, { what: "the second writer to wait" });
@@ -157,7 +157,7 @@ describe("many writers at once", () => {
       ];
       const results = await Promise.all(
         orders.map((order) =>
-          outbox.prisma.$transaction((tx) => enqueueDeliveries(tx, order), { timeout: 20_000 }),
+          outbox.prisma.$transaction((tx) => enqueueDeliveries(tx, order), { timeout: 60_000 }),
         ),
       );
       const created = results.flat().filter(({ status }) => status === "created");

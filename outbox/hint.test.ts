@@ -91,7 +91,7 @@ describe("the hint after a commit", () => {
     });
     await expect(rolledBack).rejects.toThrow("no");
     await transactWithOutbox(outbox.prisma, counting, (tx) => enqueueDelivery(tx, input));
-    await transactWithOutbox(outbox.prisma, counting, (tx) => tx.tenant.count(), { timeout: 5_000 });
+    await transactWithOutbox(outbox.prisma, counting, (tx) => tx.tenant.count(), { timeout: 60_000 });
     expect(hints).toBe(0);
   });
 });

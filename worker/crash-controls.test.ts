@@ -18,9 +18,10 @@ import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/fact
 import { openTransaction, waitUntilBlocked } from "#tests/support/queue-rows/sql.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
-import { countDeliveries, writePolicy } from "#tests/support/worker-rows/sql.ts";
+import { countDeliveries, endLeasesOf, expireLeases, writePolicy } from "#tests/support/worker-rows/sql.ts";
 
-const LEASE = { leaseMs: 4_000, requestDeadlineMs: 1_500, leaseMarginMs: 500 };
+/** Longer than a slow machine needs for anything here: the test says when leases end. */
+const LEASE = { leaseMs: 300_000 };
 const LONG_MS = 60_000;
 
 let database: TestDatabase;
@@ -81,6 +82,7 @@ describe("CTL-3 a drain beside an open claim", () => {
         leases: 2,
         drained: false,
       });
+      await expireLeases(database.pool, claimed.ids);
       await waitFor(async () => (await drainStatus(contextOf(database))).drained, {
         timeoutMs: LONG_MS,
         what: "the drain",
@@ -109,6 +111,7 @@ describe("a tenant that is paused while a killed worker holds its deliveries", (
       const target = { tenantId: publicTenant(tenantId), reason: REASON };
       await pauseTenant(contextOf(database), { ...target, version: 1, end: { forMs: 3_600_000 } });
       await spawnHere();
+      expect(await endLeasesOf(database.pool, worker.pid)).toBe(4);
       await waitFor(async () => (await countDeliveries(database.pool)).delayed === 4, {
         timeoutMs: LONG_MS,
         what: "the leases to be taken back",

@@ -8,11 +8,11 @@ import type { Receiver } from "#demo/receiver/types.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
-import { countDeliveries, readWakeJob } from "#tests/support/worker-rows/sql.ts";
+import { countDeliveries, makeDue, readWakeJob } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker, type TestWorkerOptions } from "#tests/support/worker-run.ts";
 
 const LONG_MS = 60_000;
-const DUE_IN_MS = 5_000;
+const DUE_IN_MS = 3_600_000;
 
 let database: TestDatabase;
 let receiver: Receiver;
@@ -38,18 +38,25 @@ it.each<[string, TestWorkerOptions["off"]]>([
     const destinationId = await makeDestination(database.pool, tenantId, {
       url: `${receiver.url}/ok/locked`,
     });
-    await makeDeliveries(database.pool, { tenantId, destinationId, count: 3, dueInMs: DUE_IN_MS });
+    const ids = await makeDeliveries(database.pool, {
+      tenantId,
+      destinationId,
+      count: 3,
+      dueInMs: DUE_IN_MS,
+    });
     // A worker looks once when it starts, finds that nothing is due, and puts the wake-up at the due time.
     worker = await startTestWorker(database, { off });
+    // The wake-up's time has come, and the one that took it is dead.
     const lock = () =>
       database.pool.query(
-        "UPDATE graphile_worker._private_jobs SET locked_at = clock_timestamp(), locked_by = 'dead' WHERE locked_at IS NULL",
+        "UPDATE graphile_worker._private_jobs SET run_at = clock_timestamp(), locked_at = clock_timestamp(), locked_by = 'dead' WHERE locked_at IS NULL",
       );
     await waitFor(async () => ((await readWakeJob(database.pool, "us"))?.run_ms ?? 0) > Date.now(), {
       timeoutMs: LONG_MS,
       what: "the wake-up at the due time",
     });
     expect((await lock()).rowCount).toBe(1);
+    await makeDue(database.pool, ids);
     await waitFor(async () => (await countDeliveries(database.pool)).delivered === 3, {
       timeoutMs: LONG_MS,
       what: "the due rows to be delivered",

@@ -10,9 +10,8 @@ import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/fact
 import { waitFor } from "#tests/support/wait-for.ts";
 import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { type DatabaseProxy, startProxy } from "#tests/support/worker-proxy.ts";
-import { countDeliveries, writePolicy } from "#tests/support/worker-rows/sql.ts";
+import { countDeliveries } from "#tests/support/worker-rows/sql.ts";
 
-const LEASE = { leaseMs: 20_000, requestDeadlineMs: 1_500, leaseMarginMs: 500 };
 const LONG_MS = 60_000;
 const COUNT = 300;
 
@@ -26,8 +25,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   database = await createTestDatabase();
   proxy = await startProxy(database.connectionString);
-  for (const serviceClass of ["routine", "urgent"] as const)
-    await writePolicy(database.pool, serviceClass, LEASE);
 });
 afterEach(async () => {
   await endWorkers();

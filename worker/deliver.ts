@@ -3,6 +3,7 @@
  * never send when the lease could end before the request does, and never give the slot back before the commit.
  */
 import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
+import type { ShutGate } from "#db/queue/shut-gate.ts";
 import { uuidV7 } from "#domain/ids.ts";
 import { DEFAULT_POLICY, type RetryPolicy } from "#domain/policy.ts";
 import { withinBudget } from "#domain/replay-budget.ts";
@@ -57,9 +58,12 @@ export async function deliver(
     await disableGone(delivery, decision, parts);
     const result = await record(delivery, attempt, decision, policy, parts, batcher);
     if (result.kind === "recorded" && decision.to === "delayed") {
-      if (parts.switches.timers) parts.dueTimer.at(result.dueMs);
-      // The dispatcher rests again and moves the region's wake-up job to the new due time if that is earlier.
-      parts.wake.raise(false);
+      const { dueTimer, switches, wake } = parts;
+      const stands = switches.timers && switches.probe && dueTimer.standsBefore(result.dueMs);
+      if (switches.timers) dueTimer.at(result.dueMs);
+      // The dispatcher rests again and moves the region's wake-up job to the new due time, unless a moment stands before that: behind
+      // that one it rests anyway. With hundreds of 429 a second each would else cost a turn.
+      if (!stands) wake.raise(false);
     }
   } catch (error) {
     // A fault of ours: the row keeps its lease and comes back through the reconciler, counted as a lost lease.
@@ -87,7 +91,7 @@ async function shutGateOf(
 ): Promise<void> {
   if (decision.gate === null) return;
   try {
-    const gate = await parts.store.shutGate({
+    const shut: ShutGate = {
       destinationId: delivery.destinationId,
       deliveryId: delivery.id,
       delayMs: decision.gate.delayMs,
@@ -95,7 +99,8 @@ async function shutGateOf(
       why: decision.gate.why,
       status: attempt.outcome.kind === "response" ? attempt.outcome.status : null,
       retryAfter: decision.retryAfter?.raw ?? null,
-    });
+    };
+    const gate = await parts.gates.run(() => parts.store.shutGate(shut));
     parts.book.block(delivery.destinationId, gate.holdUntilMs, parts.clock.nowMs());
   } catch (error) {
     // The delivery's own due time still moves; siblings may spend an attempt each until the next 429.

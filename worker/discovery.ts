@@ -107,16 +107,24 @@ export class Discovery {
     return waitsFor !== null || fresh;
   }
 
+  /**
+   * Behind a dispatcher that has asked for the next due time: what became due between its last look and that question is neither in the
+   * book nor ahead, and would wait for a probe.
+   */
+  async lookBehind(): Promise<void> {
+    if (await this.#lookAtNews()) this.#events.onFound();
+  }
+
   /** The next refresh walks all lanes. */
   walkSoon(): void {
     this.#walkAt = Number.NEGATIVE_INFINITY;
     this.#walkAgain = true;
   }
 
-  /** Whatever is new, in a short read: behind a backlog that is the edge alone. */
-  async #lookAtNews(): Promise<void> {
+  /** Whatever is new, in a short read: behind a backlog that is the edge alone. Returns whether there were lanes that were not known. */
+  async #lookAtNews(): Promise<boolean> {
     this.#hasNews = false;
-    await (this.#isBehind ? this.#lookAtEdge() : this.#look());
+    return await (this.#isBehind ? this.#lookAtEdge() : this.#look());
   }
 
   #lookInBackground(): void {

@@ -6,7 +6,7 @@
 import type { Claim, ClaimEntry } from "#db/queue/claim.ts";
 import type { ClaimedDelivery } from "#db/queue/read-claimed.ts";
 import { uuidV7 } from "#domain/ids.ts";
-import { claimedKeys } from "./claimed-keys.ts";
+import { type ClaimedKey, claimedKeys } from "./claimed-keys.ts";
 import { deliver, leaseAllows } from "./deliver.ts";
 import type { SendPlan } from "./destinations.ts";
 import type { Discovery } from "./discovery.ts";
@@ -22,6 +22,8 @@ const MAX_CLAIMS_PER_TURN = 200;
 /** Free slots worth a claim while more work is known: fewer are waited for, shortly. */
 const WORTHWHILE_SHARE = 0.25;
 const SLOT_WAIT_MS = 3;
+/** Claimed rows that are read and started together. Between two parts whatever else has come has its turn: hundreds would take 30 ms. */
+const READ_ROWS = 64;
 const ERROR_WAIT_MS = 500;
 /** Rows that were not sent are given back this often before they are left to their leases. */
 const RELEASE_TRIES = 3;
@@ -149,12 +151,13 @@ export class Dispatch {
   async #turn(freshWake: boolean, probeOnly: boolean): Promise<void> {
     let fresh = freshWake;
     for (let claims = 0; claims < MAX_CLAIMS_PER_TURN && !this.#stopping; claims++) {
+      // With lanes open the turn goes on, and what was announced meanwhile must not wait for its end.
+      if (claims > 0) fresh = this.#parts.wake.takeFresh();
       const looked = await this.#discovery.refresh(fresh);
       let entries = await this.#planner.next();
       if (entries.length === 0 && this.#parts.inFlight.free > 0) {
         if (await this.#discovery.settle(fresh && !looked)) entries = await this.#planner.next();
       }
-      fresh = false;
       if (entries.length === 0) {
         // What is open but was not planned waits for slots of our own: the next free one wakes us.
         this.#starved = this.#parts.book.hasOpen(this.#parts.clock.nowMs());
@@ -192,6 +195,7 @@ export class Dispatch {
     await this.#takeBackUnanswered();
     const askedAt = clock.monotonicMs();
     this.#unanswered = uuidV7(Math.floor(clock.nowMs()), this.#parts.randomBytes);
+    this.#parts.book.claimBegins();
     const claimed = await store.claim({
       owner: this.#parts.owner,
       workerId: this.#parts.workerId,
@@ -204,19 +208,21 @@ export class Dispatch {
     clock.sync(claimed.claimedAtMs, askedAt);
     claimTimes.add(clock.monotonicMs() - askedAt);
     this.#learn(entries, claimed);
-    const ours = new Map<string, Token | null>();
+    const ours: ClaimedKey[] = [];
     const still: string[] = [];
-    for (const { token, ...key } of claimedKeys(entries, claimed)) {
+    for (const key of claimedKeys(entries, claimed)) {
       if (inFlight.has(key.id)) {
         this.#waitForOwn(key);
         still.push(key.id);
       } else {
         inFlight.take(key);
-        ours.set(key.id, token);
+        ours.push(key);
       }
     }
+    // Whoever holds least starts first: one row does not wait until a neighbour's hundreds have been read.
+    ours.sort((a, b) => inFlight.ofTenant(a.tenantId) - inFlight.ofTenant(b.tenantId));
     // The slots are taken; the next claim need not wait until these rows have been read.
-    if (ours.size > 0) void this.#readAndStart(claimed, ours, askedAt + this.#parts.leaseMs);
+    if (ours.length > 0) void this.#readAndStart(claimed, ours, askedAt + this.#parts.leaseMs);
     if (still.length > 0) await this.#release(still, claimed.token);
   }
 
@@ -231,17 +237,23 @@ export class Dispatch {
   }
 
   #learn(entries: readonly ClaimEntry[], claimed: Claim): void {
-    const { book, health } = this.#parts;
+    const { book, health, inFlight } = this.#parts;
+    const taking = new Set<string>();
+    entries.forEach(({ destinationId }, index) => {
+      if ((claimed.entries[index]?.taken ?? 0) > 0) taking.add(destinationId);
+    });
     entries.forEach((entry, index) => {
       const result = claimed.entries[index];
       if (result === undefined) return;
-      book.learn(entry, result, claimed.claimedAtMs);
+      const { destinationId } = entry;
+      const holdsPlace = taking.has(destinationId) || inFlight.ofDestination(destinationId) > 0;
+      book.learn(entry, result, claimed.claimedAtMs, holdsPlace);
       const seen = {
         watched: claimed.watched[index] ?? false,
         limited: result.blocker === "adaptive_limit",
         ranDry: result.blocker === null && result.taken < entry.wanted,
       };
-      health.learn(entry.destinationId, seen, claimed.claimedAtMs);
+      health.learn(destinationId, seen, claimed.claimedAtMs);
     });
   }
 
@@ -256,24 +268,15 @@ export class Dispatch {
 
   /**
    * Never rejects. What cannot be read, or not be sent within its lease, is released: nothing of it was sent.
-   * @param tokens delivery id -> its token of the destination's rate, before which its request must not start
+   * @param ours each with its token of the destination's rate, before which its request must not start
    * @param leaseEndsAt monotonic time up to which the leases last at least, whatever the way to the database took
    */
-  async #readAndStart(
-    claimed: Claim,
-    tokens: ReadonlyMap<string, Token | null>,
-    leaseEndsAt: number,
-  ): Promise<void> {
-    const unsent = new Set(tokens.keys());
+  async #readAndStart(claimed: Claim, ours: readonly ClaimedKey[], leaseEndsAt: number): Promise<void> {
+    const unsent = new Map(ours.map(({ id, token }) => [id, token]));
     try {
-      const deliveries = await this.#parts.store.readClaimed([...unsent], claimed.token);
-      const plans = await this.#parts.destinations.load(this.#parts.store, versionsOf(deliveries));
-      for (const delivery of deliveries) {
-        const plan = plans.get(delivery.destinationId);
-        if (plan === undefined || this.#stopping) continue;
-        if (!leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) continue;
-        unsent.delete(delivery.id);
-        void this.#send(delivery, plan, tokens.get(delivery.id) ?? null, leaseEndsAt);
+      for (let from = 0; from < ours.length && !this.#stopping; from += READ_ROWS) {
+        const ids = ours.slice(from, from + READ_ROWS).map(({ id }) => id);
+        await this.#readPart(ids, claimed.token, unsent, leaseEndsAt);
       }
     } catch (error) {
       this.#parts.log.warn(
@@ -281,7 +284,26 @@ export class Dispatch {
         "claimed rows go back",
       );
     }
-    if (unsent.size > 0) await this.#giveBack([...unsent], claimed.token);
+    if (unsent.size > 0) await this.#giveBack([...unsent.keys()], claimed.token);
+  }
+
+  /** Takes what it starts out of `unsent`. */
+  async #readPart(
+    ids: readonly string[],
+    leaseToken: string,
+    unsent: Map<string, Token | null>,
+    leaseEndsAt: number,
+  ): Promise<void> {
+    const deliveries = await this.#parts.store.readClaimed(ids, leaseToken);
+    const plans = await this.#parts.destinations.load(this.#parts.store, versionsOf(deliveries));
+    for (const delivery of deliveries) {
+      const plan = plans.get(delivery.destinationId);
+      if (plan === undefined || this.#stopping) continue;
+      if (!leaseAllows(delivery, plan, leaseEndsAt, this.#parts)) continue;
+      const token = unsent.get(delivery.id) ?? null;
+      unsent.delete(delivery.id);
+      void this.#send(delivery, plan, token, leaseEndsAt);
+    }
   }
 
   async #giveBack(ids: readonly string[], token: string): Promise<void> {
@@ -337,9 +359,14 @@ export class Dispatch {
    * @param quiet only a probe came, and it found nothing: then what was set at the last rest still stands as a rule
    */
   async #rest(quiet: boolean): Promise<void> {
-    const { store, clock, book, dueTimer, switches, region } = this.#parts;
-    if (quiet && clock.monotonicMs() - this.#restedAt < QUIET_REST_MS) return;
+    if (quiet && this.#parts.clock.monotonicMs() - this.#restedAt < QUIET_REST_MS) return;
     this.#owesRest = false;
+    await this.#setWakeUps();
+    if (!quiet) await this.#discovery.lookBehind();
+  }
+
+  async #setWakeUps(): Promise<void> {
+    const { store, clock, book, dueTimer, switches, region } = this.#parts;
     for (let look = 0; look < 2; look++) {
       const askedAt = clock.monotonicMs();
       const next = await store.nextDue();

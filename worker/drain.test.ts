@@ -2,21 +2,20 @@
  * CTL-3 and ID-9 with real worker processes, measured at the receiver: a drain under load ends with no lease and says
  * so, nothing starts behind it, and an erased body makes no request.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { drainStatus } from "#db/console/commands/drain-status.ts";
 import { erasePayload } from "#db/console/commands/erase-payload.ts";
 import { findPayload } from "#db/console/commands/read-control.ts";
 import { startClaims } from "#db/console/commands/start-claims.ts";
 import { stopClaims } from "#db/console/commands/stop-claims.ts";
-import { createReceiver } from "#demo/receiver/server.ts";
 import type { Receiver } from "#demo/receiver/types.ts";
 import { toPublicId } from "#domain/ids.ts";
 import { contextOf, REASON } from "#tests/support/command-rows/sql.ts";
-import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import type { TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
-import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { countDeliveries, countLeases, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
+import { useWorkerWorld } from "#tests/support/worker-world.ts";
 
 const LONG_MS = 60_000;
 const DESTINATIONS = 8;
@@ -25,20 +24,9 @@ const DELIVERIES = 1_600;
 let database: TestDatabase;
 let receiver: Receiver;
 
-beforeAll(async () => {
-  receiver = await createReceiver();
+const { spawn: spawnHere } = useWorkerWorld((world) => {
+  ({ database, receiver } = world);
 });
-beforeEach(async () => {
-  database = await createTestDatabase();
-});
-afterEach(async () => {
-  await endWorkers();
-  receiver.reset();
-  await database.drop();
-});
-afterAll(() => receiver.close());
-
-const spawnHere = () => spawnReadyWorker({ urls: { us: database.connectionString } });
 
 describe("CTL-3 a drain under load", () => {
   it(

@@ -10,6 +10,7 @@ import { lightReserveOf } from "#domain/fair-share.ts";
 import { resolvePolicy } from "#domain/policy.ts";
 import type { Region } from "#domain/region.ts";
 import { Alarms, ClaimTimes } from "./alarms.ts";
+import { AtMost } from "./at-most.ts";
 import { DatabaseClock } from "./clock.ts";
 import type { WorkerSwitches } from "./config.ts";
 import { CutOff } from "./cut-off.ts";
@@ -28,6 +29,8 @@ import { ReceiverHealth } from "./receiver-health.ts";
 import type { Timers } from "./timers.ts";
 import { DueTimer, WakeSignal } from "./wake.ts";
 
+/** Gates that are shut at once: a storm of 429 must leave connections for claims, and two cores have no use for more. */
+const MAX_GATES_AT_ONCE = 4;
 /** The claim owner that this program is. */
 const CLAIM_OWNER = "sluice";
 
@@ -85,6 +88,7 @@ export async function createEngine(settings: EngineSettings, ports: EnginePorts)
     limits: new LimitsCache(),
     health: new ReceiverHealth(),
     pacer: new Pacer(),
+    gates: new AtMost(MAX_GATES_AT_ONCE),
     destinations: new DestinationCache(settings.keyring, settings.sendingRules),
     wake,
     dueTimer: new DueTimer(

@@ -1,9 +1,10 @@
 /** /healthz and /readyz: the truth about this process, also while the database is away and while it stops. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createReceiver } from "#demo/receiver/server.ts";
 import type { Receiver } from "#demo/receiver/types.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
+import { startHeldReceiver } from "#tests/support/held-receiver.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import { startProxy } from "#tests/support/worker-proxy.ts";
 import { countDeliveries, readAttempts } from "#tests/support/worker-rows/sql.ts";
@@ -47,8 +48,10 @@ async function ask(path: string): Promise<{ status: number; body: Record<string,
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-async function enqueue(path: string, count = 1): Promise<string[]> {
-  const destinationId = await makeDestination(database.pool, tenantId, { url: `${receiver.url}${path}` });
+const enqueue = (path: string, count = 1): Promise<string[]> => enqueueAt(`${receiver.url}${path}`, count);
+
+async function enqueueAt(url: string, count = 1): Promise<string[]> {
+  const destinationId = await makeDestination(database.pool, tenantId, { url });
   return makeDeliveries(database.pool, { tenantId, destinationId, count });
 }
 
@@ -68,7 +71,9 @@ describe("the health page", () => {
     await waitFor(async () => (await ask("/healthz")).status === 200);
     expect((await ask("/readyz")).status).toBe(200);
     expect((await ask("/")).status).toBe(404);
-    await enqueue("/ok/counted?ms=800", 2);
+    const held = await startHeldReceiver();
+    onTestFinished(() => held.close());
+    await enqueueAt(held.url, 2);
     await waitFor(async () => (await ask("/healthz")).body.inFlight === 2);
     expect((await ask("/healthz?x=1")).body).toMatchObject({
       ok: true,
@@ -76,19 +81,23 @@ describe("the health page", () => {
       state: "running",
       slots: 64,
     });
+    held.letGo();
     await waitFor(async () => (await ask("/healthz")).body.inFlight === 0);
   });
 
   it("says 503 to /readyz and 200 to /healthz while it drains", async () => {
-    worker = await startTestWorker(database, { healthPort: 0, drainMs: 10_000 });
-    await enqueue("/ok/draining?ms=2000");
-    await receiver.waitFor("draining", (stats) => stats.requests === 1);
+    worker = await startTestWorker(database, { healthPort: 0, drainMs: LONG_MS });
+    const held = await startHeldReceiver();
+    onTestFinished(() => held.close());
+    const [id = ""] = await enqueueAt(held.url);
+    await held.arrived(1);
     const stopped = worker.stop();
     await waitFor(async () => (await ask("/readyz")).status === 503);
     expect(await ask("/healthz")).toMatchObject({ status: 200, body: { state: "stopping" } });
+    held.letGo();
     await stopped;
     await expect(ask("/healthz")).rejects.toThrow();
-    expect(receiver.stats("draining")).toMatchObject({ requests: 1, finished: 1 });
+    expect((await readAttempts(database.pool, id)).map(({ outcome }) => outcome)).toEqual(["delivered"]);
   });
 });
 

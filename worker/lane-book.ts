@@ -13,6 +13,8 @@ export const MAX_KNOWN_LANES = 50_000;
 const RECHECK_CONTROL_MS = 500;
 /** A cap has room again as soon as any worker finishes; asking is cheap. */
 const RECHECK_CAP_MS = 25;
+/** ... but while this process holds a place of it, the end of that request asks at once: this is for places that others hold. */
+const RECHECK_HELD_CAP_MS = 100;
 /**
  * A lane that gave nothing although nothing blocked it, and whose very same row still waits: the row is one that no claim
  * takes now (its replay batch does not run). Without a pause the next look would find it again at once, and so on.
@@ -48,7 +50,10 @@ export class LaneBook {
   readonly #byDestination = new Map<string, Set<string>>();
   /** Heads of lanes that gave nothing, and until when the same head is left alone. */
   readonly #unclaimable = new Map<string, { readonly dueMs: number; readonly untilMs: number }>();
+  /** Destinations of which a slot became free while a claim was under way, which still counted it. */
+  readonly #freedSince = new Set<string>();
   #walks = 0;
+  #askedAgain = 0;
 
   get size(): number {
     return this.#lanes.size;
@@ -101,11 +106,19 @@ export class LaneBook {
     }
   }
 
+  /** Of the lanes that `open` returned last, those that something held before: most of them are held still, and give nothing. */
+  get askedAgain(): number {
+    return this.#askedAgain;
+  }
+
   /** Lanes that may give rows now, with a guess of their depth where they have shown that they are deep. */
   open(nowMs: number): (LaneHead & { readonly waitingHint?: number })[] {
     const heads: (LaneHead & { readonly waitingHint?: number })[] = [];
+    this.#askedAgain = 0;
     for (const known of this.#lanes.values()) {
       if (known.blockedUntilMs > nowMs) continue;
+      // The time of a token is known: such a lane is asked when it has something to give.
+      if (known.blocker !== null && known.blocker !== "rate") this.#askedAgain += 1;
       heads.push(known.depth === null ? known.head : { ...known.head, waitingHint: known.depth });
     }
     return heads;
@@ -127,8 +140,21 @@ export class LaneBook {
     return next;
   }
 
-  /** Takes over what a claim said about an entry. */
-  learn(entry: LaneKey & { readonly wanted: number }, result: EntryResult, nowMs: number): void {
+  /** A claim is sent: what becomes free from now on it may not have seen. */
+  claimBegins(): void {
+    this.#freedSince.clear();
+  }
+
+  /**
+   * Takes over what a claim said about an entry.
+   * @param holdsPlace this process has requests of the destination in flight, or has just claimed some
+   */
+  learn(
+    entry: LaneKey & { readonly wanted: number },
+    result: EntryResult,
+    nowMs: number,
+    holdsPlace = false,
+  ): void {
     const key = laneKey(entry);
     const known = this.#lanes.get(key);
     if (known === undefined) return;
@@ -141,13 +167,14 @@ export class LaneBook {
     else if (known.tokenMs !== null && (result.untilMs ?? 0) > known.tokenMs + 1) known.gotToken = false;
     known.tokenMs = result.blocker === "rate" ? result.untilMs : null;
     if (result.blocker !== null) {
-      known.blocker = result.blocker;
-      known.blockedUntilMs = blockedUntil(result, nowMs, known.gotToken);
+      const isOver = isCap(result.blocker) && this.#freedSince.has(entry.destinationId);
+      known.blocker = isOver ? null : result.blocker;
+      known.blockedUntilMs = isOver ? 0 : blockedUntil(result, nowMs, known.gotToken, holdsPlace);
     } else if (result.taken < entry.wanted) {
       // It gave less than it was asked for and nothing blocked it: it ran dry.
       if (result.taken === 0) this.#noteUnclaimable(key, known.head.dueMs, nowMs);
       this.#drop(key);
-    }
+    } else known.blocker = null;
   }
 
   /**
@@ -156,9 +183,8 @@ export class LaneBook {
    */
   waitsForSlot(destinationId: string, isFull: boolean): boolean {
     for (const key of this.#byDestination.get(destinationId) ?? []) {
-      const blocker = this.#lanes.get(key)?.blocker;
-      if (blocker === "destination_cap" || blocker === "adaptive_limit") return true;
-      if (blocker === null && isFull) return true;
+      const known = this.#lanes.get(key);
+      if (known !== undefined && (known.blocker === null ? isFull : isCap(known.blocker))) return true;
     }
     return false;
   }
@@ -166,9 +192,10 @@ export class LaneBook {
   /** A slot of this destination became free: its lanes blocked by a cap may be asked at once. Says if there were any. */
   freed(destinationId: string): boolean {
     let any = false;
+    this.#freedSince.add(destinationId);
     for (const key of this.#byDestination.get(destinationId) ?? []) {
       const known = this.#lanes.get(key);
-      if (known?.blocker !== "destination_cap" && known?.blocker !== "adaptive_limit") continue;
+      if (known === undefined || !isCap(known.blocker)) continue;
       known.blocker = null;
       known.blockedUntilMs = 0;
       any = true;
@@ -224,10 +251,16 @@ export class LaneBook {
   }
 }
 
-function blockedUntil(result: EntryResult, nowMs: number, gotToken: boolean): number {
+/** It ends with a slot of the destination. */
+function isCap(blocker: ClaimBlocker | null): boolean {
+  return blocker === "destination_cap" || blocker === "adaptive_limit";
+}
+
+function blockedUntil(result: EntryResult, nowMs: number, gotToken: boolean, holdsPlace: boolean): number {
   switch (result.blocker) {
     case "destination_cap":
     case "adaptive_limit":
+      return nowMs + (holdsPlace ? RECHECK_HELD_CAP_MS : RECHECK_CAP_MS);
     case "tenant_cap":
     case "deferred":
       return nowMs + RECHECK_CAP_MS;

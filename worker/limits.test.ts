@@ -2,50 +2,39 @@
  * FAIR-1, FAIR-2, FAIR-7: caps and rates are exact over all processes of a region, measured where they count: at the
  * receiver. (A receiver's concurrency lies inside the sender's own, so a cap that holds is never seen exceeded.)
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createReceiver } from "#demo/receiver/server.ts";
+import { describe, expect, it } from "vitest";
 import type { Receiver } from "#demo/receiver/types.ts";
 import { RATE_AHEAD_MS } from "#domain/rate.ts";
-import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import type { TestDatabase } from "#tests/support/database.ts";
 import {
   type DestinationOptions,
   makeDeliveries,
   makeDestination,
   makeTenant,
 } from "#tests/support/factories.ts";
-import { waitFor } from "#tests/support/wait-for.ts";
+import { PROMPT_MS, waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries, readDelivery } from "#tests/support/worker-rows/sql.ts";
-import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
+import { useWorkerWorld } from "#tests/support/worker-world.ts";
 
 const LONG_MS = 60_000;
 /**
- * What the way from the claim to the receiver may add to one request and not to the next: a new connection, a busy
- * machine. The claims themselves are checked without any tolerance but that a token may be taken ahead.
+ * What two starts may be nearer at the receiver than they were at the worker, beside what the way really took: each process
+ * knows the database's clock to some milliseconds. The claims themselves are checked without any tolerance but that a token
+ * may be taken ahead.
  */
-const WAY_MS = 400;
+const CLOCK_MS = 100;
+/** A timer of ours that comes later than this says that the whole process stood still. */
+const STALL_MS = 50;
+/** Part of a rate that is used on an overloaded machine too. */
+const ENOUGH_USED = 0.75;
 const CLAIM_MS = RATE_AHEAD_MS + 0.01;
 
 let database: TestDatabase;
 let receiver: Receiver;
-let workers: TestWorker[] = [];
 
-beforeAll(async () => {
-  receiver = await createReceiver();
+const { start, stopAll, workers } = useWorkerWorld((world) => {
+  ({ database, receiver } = world);
 });
-beforeEach(async () => {
-  database = await createTestDatabase();
-});
-afterEach(async () => {
-  await Promise.all(workers.map((worker) => worker.stop()));
-  workers = [];
-  receiver.reset();
-  await database.drop();
-});
-afterAll(() => receiver.close());
-
-async function start(count: number): Promise<void> {
-  workers.push(...(await Promise.all(Array.from({ length: count }, () => startTestWorker(database)))));
-}
 
 async function fill(
   tenantId: string,
@@ -98,17 +87,68 @@ function overSendMs(timesMs: readonly number[], perSecond: number, burst: number
   return worstMs;
 }
 
+/** The longest that a request to this destination was on its way from its start to the receiver. */
+async function longestWayMs(destinationId: string, name: string): Promise<number> {
+  const { rows } = await database.pool.query<{ key: string; started_ms: number }>(
+    "SELECT 'key-' || delivery_id AS key, (extract(epoch FROM started_at) * 1000)::float8 AS started_ms FROM sluice.attempt WHERE destination_id = $1",
+    [destinationId],
+  );
+  const startedMs = new Map(rows.map((row) => [row.key, row.started_ms]));
+  const ways = receiver
+    .requests({ destination: name })
+    .map(({ key, arrivedAtMs }) => arrivedAtMs - (startedMs.get(String(key)) ?? arrivedAtMs));
+  return Math.max(0, ...ways);
+}
+
+/** No window at the receiver holds more than the rate allows, but for what the way itself took. Returns the arrivals. */
+async function pacedAtReceiver(
+  destinationId: string,
+  name: string,
+  perSecond: number,
+  burst: number,
+): Promise<number[]> {
+  const arrivals = receiver.requests({ destination: name }).map(({ arrivedAtMs }) => arrivedAtMs);
+  const tooNearMs = overSendMs(arrivals, perSecond, burst);
+  expect(tooNearMs).toBeLessThan(CLOCK_MS + (await longestWayMs(destinationId, name)));
+  return arrivals;
+}
+
+/** Counts the time in which this process, and with it its workers, stood still. Call `end` for the milliseconds. */
+function watchStalls(): { end(): number } {
+  let stoodStillMs = 0;
+  let seenAt = performance.now();
+  const timer = setInterval(() => {
+    const gapMs = performance.now() - seenAt;
+    if (gapMs > STALL_MS) stoodStillMs += gapMs;
+    seenAt = performance.now();
+  }, STALL_MS / 5);
+  return {
+    end() {
+      clearInterval(timer);
+      return stoodStillMs;
+    },
+  };
+}
+
+/** Workers that have sent something. */
+const senders = () =>
+  workers.filter((worker) => worker.captured.lines().some(({ event }) => event === "attempt")).length;
+
 describe("concurrency", () => {
   it("FAIR-1 faults 2, 60: a destination's cap holds over two workers, and is used in full", async () => {
     const tenantId = await makeTenant(database.pool);
-    await fill(tenantId, "/ok/capped?ms=15", 150, { concurrencyLimit: 3 });
     await start(2);
-    await delivered(150);
-    expect(receiver.stats("capped")).toMatchObject({ requests: 150, peakConcurrency: 3 });
-    const workersThatSent = workers.filter((worker) =>
-      worker.captured.lines().some(({ event }) => event === "attempt"),
-    );
-    expect(workersThatSent).toHaveLength(2);
+    const destinationId = await fill(tenantId, "/ok/capped?ms=15", 150, { concurrencyLimit: 3 });
+    let count = 150;
+    await delivered(count);
+    // One of them may have stood still for as long as that took.
+    for (let more = 0; more < 10 && senders() < 2; more++) {
+      await makeDeliveries(database.pool, { tenantId, destinationId, count: 150 });
+      count += 150;
+      await delivered(count);
+    }
+    expect(receiver.stats("capped")).toMatchObject({ requests: count, peakConcurrency: 3 });
+    expect(senders()).toBe(2);
   });
 
   it("FAIR-1 a cap of 1 means one at a time, whoever asks", async () => {
@@ -143,7 +183,7 @@ describe("concurrency", () => {
     );
     const changedAt = performance.now();
     await receiver.waitFor("changed", (stats) => stats.peakConcurrency === 8, LONG_MS);
-    expect(performance.now() - changedAt).toBeLessThan(3_000);
+    expect(performance.now() - changedAt).toBeLessThan(PROMPT_MS);
     await delivered(400);
     expect(receiver.stats("changed").peakConcurrency).toBe(8);
   });
@@ -153,11 +193,11 @@ describe("rates", () => {
   it("FAIR-1 faults 59, 60: 5 a second with burst 1 holds in every window over three workers; 1 a minute is one request", async () => {
     await logClaims();
     const tenantId = await makeTenant(database.pool);
-    const steady = await fill(tenantId, "/ok/steady", 26, { ratePerSecond: 5, rateBurst: 1 });
+    const steady = await fill(tenantId, "/ok/steady", 16, { ratePerSecond: 5, rateBurst: 1 });
     const slow = await fill(tenantId, "/ok/slow-one", 5, { ratePerSecond: 0.017, rateBurst: 1 });
     const bursty = await fill(tenantId, "/ok/bursty", 40, { ratePerSecond: 10, rateBurst: 10 });
     await start(3);
-    await waitFor(async () => (await countDeliveries(database.pool, steady)).delivered === 26, {
+    await waitFor(async () => (await countDeliveries(database.pool, steady)).delivered === 16, {
       timeoutMs: LONG_MS,
     });
     await waitFor(async () => (await countDeliveries(database.pool, bursty)).delivered === 40, {
@@ -166,16 +206,14 @@ describe("rates", () => {
 
     const claimed = await claimTimes(steady);
     // On a busy machine a token can become too old before its row has been read; the row is then claimed once more.
-    expect(claimed.length).toBeGreaterThanOrEqual(26);
+    expect(claimed.length).toBeGreaterThanOrEqual(16);
     expect(overSendMs(claimed, 5, 1)).toBeLessThan(CLAIM_MS);
     const tookMs = (claimed.at(-1) ?? 0) - (claimed[0] ?? 0);
-    expect(tookMs).toBeGreaterThanOrEqual(5_000 - CLAIM_MS);
+    expect(tookMs).toBeGreaterThanOrEqual(3_000 - CLAIM_MS);
     expect(overSendMs(await claimTimes(bursty), 10, 10)).toBeLessThan(CLAIM_MS);
 
-    const arrivals = (name: string) =>
-      receiver.requests({ destination: name }).map(({ arrivedAtMs }) => arrivedAtMs);
-    expect(overSendMs(arrivals("steady"), 5, 1)).toBeLessThan(WAY_MS);
-    expect(overSendMs(arrivals("bursty"), 10, 10)).toBeLessThan(WAY_MS);
+    await pacedAtReceiver(steady, "steady", 5, 1);
+    await pacedAtReceiver(bursty, "bursty", 10, 10);
     expect(receiver.stats("slow-one").requests).toBe(1);
     expect(await claimTimes(slow)).toHaveLength(1);
   });
@@ -207,7 +245,7 @@ describe("rates", () => {
     await makeDeliveries(database.pool, { tenantId, destinationId, count: 4, serviceClass: "urgent" });
     await start(1);
     await receiver.waitFor("shared", (stats) => stats.requests >= 5);
-    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    await stopAll();
     await start(2);
     await delivered(12);
     // The four rows of the retry lane were leased once before, by the factory that made them.
@@ -224,20 +262,22 @@ describe("rates", () => {
         await start(count);
         // The machine may be busy with something else for a moment: the best of three is what the product can do.
         const used: number[] = [];
-        for (let run = 0; run < 3 && Math.max(0, ...used) < 0.97; run++) {
+        for (let run = 0; run < 3 && Math.max(0, ...used) < ENOUGH_USED; run++) {
           const name = `used-${count}-${run}`;
-          const destinationId = await fill(tenantId, `/ok/${name}`, 41, { ratePerSecond: 5, rateBurst: 1 });
+          const stalls = watchStalls();
+          const destinationId = await fill(tenantId, `/ok/${name}`, 41, { ratePerSecond: 10, rateBurst: 1 });
           await waitFor(async () => (await countDeliveries(database.pool, destinationId)).delivered === 41, {
             timeoutMs: LONG_MS,
             what: "all of them",
           });
-          const arrivals = receiver.requests({ destination: name }).map(({ arrivedAtMs }) => arrivedAtMs);
-          expect(overSendMs(arrivals, 5, 1)).toBeLessThan(WAY_MS);
-          used.push(40 / 5 / (((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)) / 1_000));
+          const stoodStillMs = stalls.end();
+          const arrivals = await pacedAtReceiver(destinationId, name, 10, 1);
+          const tookMs = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) - stoodStillMs;
+          used.push(40 / 10 / (Math.max(1, tookMs) / 1_000));
         }
         // 97 % on a machine that is not overloaded (docs/limits.md); a quarter slower on one that is.
-        expect(Math.max(...used)).toBeGreaterThan(0.75);
-        await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+        expect(Math.max(...used)).toBeGreaterThan(ENOUGH_USED);
+        await stopAll();
       }
     },
     4 * LONG_MS,
@@ -256,10 +296,15 @@ describe("rates", () => {
     await set(20);
     const raisedAt = performance.now();
     await receiver.waitFor("raised", (stats) => stats.requests >= 3, LONG_MS);
-    expect(performance.now() - raisedAt).toBeLessThan(3_000);
+    expect(performance.now() - raisedAt).toBeLessThan(PROMPT_MS);
     await set(0.01);
     const lowered = receiver.stats("raised").requests;
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // Others are served meanwhile, one after the other: there was every chance to go on at the old rate, 20 a second.
+    const others = await makeDestination(database.pool, tenantId, { url: `${receiver.url}/ok/meanwhile` });
+    for (let n = 1; n <= 15; n++) {
+      await makeDeliveries(database.pool, { tenantId, destinationId: others });
+      await receiver.waitFor("meanwhile", (stats) => stats.requests === n, LONG_MS);
+    }
     // What was claimed before the change, and nothing after it.
     expect(receiver.stats("raised").requests - lowered).toBeLessThanOrEqual(4);
   });

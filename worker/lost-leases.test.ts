@@ -9,6 +9,7 @@ import { createReceiver } from "#demo/receiver/server.ts";
 import type { Receiver } from "#demo/receiver/types.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries, makeDestination, makeTenant } from "#tests/support/factories.ts";
+import { type HeldReceiver, startHeldReceiver } from "#tests/support/held-receiver.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 import {
   countDeliveries,
@@ -16,15 +17,17 @@ import {
   expireLeases,
   readAttempts,
   readDelivery,
+  writePolicy,
 } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 
-const LONG_MS = 30_000;
+const LONG_MS = 60_000;
 
 let database: TestDatabase;
 let receiver: Receiver;
 let tenantId: string;
 let workers: TestWorker[] = [];
+let held: HeldReceiver | null = null;
 
 beforeEach(async () => {
   database = await createTestDatabase();
@@ -34,6 +37,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
   workers = [];
+  await held?.close();
+  held = null;
   await receiver.close();
   await database.drop();
 });
@@ -44,8 +49,10 @@ async function start(): Promise<TestWorker> {
   return worker;
 }
 
-async function enqueue(name: string, count: number, more: { lostLeases?: number } = {}) {
-  const url = `${receiver.url}/ok/${name}?ms=2`;
+const enqueue = (name: string, count: number, more: { lostLeases?: number } = {}) =>
+  enqueueAt(`${receiver.url}/ok/${name}?ms=2`, count, more);
+
+async function enqueueAt(url: string, count: number, more: { lostLeases?: number } = {}) {
   const destinationId = await makeDestination(database.pool, tenantId, { url, concurrencyLimit: 100 });
   return {
     destinationId,
@@ -149,15 +156,23 @@ describe("deliveries that lost a lease", () => {
   });
 
   it("LEASE-5 hold up no delivery that lost none", async () => {
-    receiver.script("stuck", [{ status: 200, delayMs: 3_000 }]);
-    await enqueue("stuck", 20, { lostLeases: 1 });
+    // The one that is out stays out for as long as the others need.
+    for (const serviceClass of ["routine", "urgent"] as const)
+      await writePolicy(database.pool, serviceClass, { leaseMs: 120_000, requestDeadlineMs: 100_000 });
+    held = await startHeldReceiver();
+    const stuck = await enqueueAt(held.url, 20, { lostLeases: 1 });
     await start();
-    await receiver.waitFor("stuck", (stats) => stats.requests === 1);
+    await held.arrived(1);
     const { destinationId } = await enqueue("sound", 50);
     await waitFor(async () => (await countDeliveries(database.pool, destinationId)).delivered === 50, {
-      timeoutMs: 2_500,
+      timeoutMs: LONG_MS,
     });
-    expect(receiver.stats("stuck")).toMatchObject({ requests: 1, peakConcurrency: 1 });
+    // All of them were served while the one is out, and no second one beside it.
+    expect(await countDeliveries(database.pool, stuck.destinationId)).toMatchObject({
+      leased: 1,
+      delivered: 0,
+    });
+    expect(held.keys()).toHaveLength(1);
     expect(receiver.stats("sound").peakConcurrency).toBeGreaterThan(1);
   });
 });

@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import type { QueueStore } from "#db/queue/store.ts";
 import type { Region } from "#domain/region.ts";
 import type { Alarms, ClaimTimes } from "./alarms.ts";
+import type { AtMost } from "./at-most.ts";
 import type { DatabaseClock } from "./clock.ts";
 import type { WorkerSwitches } from "./config.ts";
 import type { CutOff } from "./cut-off.ts";
@@ -37,6 +38,8 @@ export interface WorkerParts {
   readonly limits: LimitsCache;
   readonly health: ReceiverHealth;
   readonly pacer: Pacer;
+  /** Gates that are being shut. */
+  readonly gates: AtMost;
   readonly destinations: DestinationCache;
   readonly wake: WakeSignal;
   readonly dueTimer: DueTimer;

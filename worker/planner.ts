@@ -12,6 +12,11 @@ import type { WorkerParts } from "./parts.ts";
 export const MAX_CLAIM_BYTES = 32 * 1024 * 1024;
 /** Rows that one lane gets in a round before the next lane's turn. */
 const QUANTUM = 8;
+/**
+ * Entries of lanes that were held when they were last asked: most are held still, and each costs a claim as much as a row. Behind 200
+ * shut gates one claim of all would stand before news for as long as four of these, between which news has its turn.
+ */
+const MAX_ASKED_AGAIN = 64;
 /** Plans in a row that may find nothing among the lanes they were made from; the lanes behind them come with the next turn. */
 const MAX_EMPTY_PLANS = 4;
 
@@ -32,18 +37,19 @@ export class Planner {
     if (inFlight.room === 0) return [];
     const nowMs = clock.nowMs();
     const open = book.open(nowMs);
+    const maxEntries = Math.min(MAX_CLAIM_ENTRIES, MAX_ASKED_AGAIN + open.length - book.askedAgain);
     let left = open.length;
     for (let plans = 0; left > 0 && plans < MAX_EMPTY_PLANS; plans++) {
       const heads = this.#offered.next(open);
       left -= heads.length;
       await limits.load(store, heads, nowMs);
-      const entries = this.#plan(heads, nowMs);
+      const entries = this.#plan(heads, nowMs, maxEntries);
       if (entries.length > 0) return entries;
     }
     return [];
   }
 
-  #plan(heads: readonly LaneHead[], nowMs: number): ClaimEntry[] {
+  #plan(heads: readonly LaneHead[], nowMs: number, maxEntries: number): ClaimEntry[] {
     const { limits, inFlight } = this.#parts;
     const plan = planClaims({
       nowMs,
@@ -75,7 +81,7 @@ export class Planner {
         inFlightByClass: inFlight.byClass,
       },
       byteBudgetBytes: MAX_CLAIM_BYTES,
-      maxEntries: MAX_CLAIM_ENTRIES,
+      maxEntries,
       quantum: QUANTUM,
       drr: this.#drr,
     });

@@ -2,59 +2,57 @@
  * Workers that are killed with requests of a batch out, and while it stops. Nothing is released twice, nothing is lost, and no
  * item ends without its delivery. The points before that are in replay-crash-release.test.ts.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { stopReplay } from "#db/console/replay/run.ts";
-import { createReceiver } from "#demo/receiver/server.ts";
-import type { Receiver } from "#demo/receiver/types.ts";
-import type { TestDatabase } from "#tests/support/database.ts";
+import { type HeldReceiver, startHeldReceiver } from "#tests/support/held-receiver.ts";
 import { countRows } from "#tests/support/queue-rows/sql.ts";
 import { bobOf } from "#tests/support/replay-rows/batches.ts";
 import {
   endsWhole,
   killed,
-  makeCrashDatabase,
   outOf,
   RUN_ITEMS,
   startAt,
   stateOf,
   untilLong,
+  useCrashWorld,
 } from "#tests/support/replay-rows/runs.ts";
 import { about, type Batch, deadRows, itemStates } from "#tests/support/replay-rows/sql.ts";
-import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
+import { endLeasesOf } from "#tests/support/worker-rows/sql.ts";
 
 const TEST_MS = 300_000;
 
-let database: TestDatabase;
-let receiver: Receiver;
+const world = useCrashWorld();
 
-beforeAll(async () => {
-  receiver = await createReceiver();
-  database = await makeCrashDatabase();
-});
-afterEach(() => endWorkers());
-afterAll(async () => {
-  await receiver.close();
-  await database.drop();
-});
+/** Its requests stay out until the test lets them go. */
+async function holdRequests(): Promise<HeldReceiver> {
+  const held = await startHeldReceiver();
+  onTestFinished(() => held.close());
+  return held;
+}
 
-const spawnHere = () => spawnReadyWorker({ urls: { us: database.connectionString } });
 const leasedOf = (batch: Batch) =>
-  countRows(database.pool, "delivery WHERE state = 'leased' AND replay_batch_id = $1", [batch.id]);
+  countRows(world.database.pool, "delivery WHERE state = 'leased' AND replay_batch_id = $1", [batch.id]);
 
 describe("kill -9", () => {
   it(
     "in the run, with requests out: another worker takes over, each is delivered with one effect, and each item ends once",
     async () => {
-      const first = await spawnHere();
-      const { batch, ids } = await startAt(database, `${receiver.url}/slow/1000/run`);
-      await untilLong(async () => (await leasedOf(batch)) > 2, "requests that are out");
+      const { database } = world;
+      const held = await holdRequests();
+      const first = await world.spawn();
+      const started = await startAt(database, held.url);
+      await untilLong(async () => (await leasedOf(started.batch)) > 2, "requests that are out");
       await killed(first);
-      const out = await outOf(database, batch);
+      const out = await outOf(database, started.batch);
       expect(out).toBeGreaterThan(0);
-      expect((await itemStates(database.pool, batch.id)).released).toBe(out);
-      await spawnHere();
-      await endsWhole(database, receiver, batch, ids, "run");
-      expect(receiver.stats("run").requests - RUN_ITEMS).toBeLessThanOrEqual(out);
+      expect((await itemStates(database.pool, started.batch.id)).released).toBe(out);
+      held.letGo();
+      await world.spawn();
+      expect(await endLeasesOf(database.pool, first.pid)).toBeGreaterThan(2);
+      const keys = () => new Set(held.keys()).size;
+      await endsWhole(database, started, () => ({ effects: keys(), distinctKeys: keys() }));
+      expect(held.keys().length - RUN_ITEMS).toBeLessThanOrEqual(out);
     },
     TEST_MS,
   );
@@ -62,14 +60,18 @@ describe("kill -9", () => {
   it(
     "while stopping: another worker ends it, and what was not sent is the dead letter that it was",
     async () => {
-      const first = await spawnHere();
-      const { batch, ids } = await startAt(database, `${receiver.url}/slow/1500/stop`);
+      const { database } = world;
+      const held = await holdRequests();
+      const first = await world.spawn();
+      const { batch, ids } = await startAt(database, held.url);
       const before = await deadRows(database.pool, ids);
       await untilLong(async () => (await leasedOf(batch)) > 2, "requests that are out");
       await stopReplay(bobOf(database), about(batch));
       await killed(first);
       expect(await stateOf(database, batch)).toBe("stopping");
-      await spawnHere();
+      held.letGo();
+      await world.spawn();
+      await endLeasesOf(database.pool, first.pid);
       await untilLong(async () => (await stateOf(database, batch)) === "stopped", "the end of the batch");
       expect(await outOf(database, batch)).toBe(0);
       const states = await itemStates(database.pool, batch.id);

@@ -16,7 +16,7 @@ import { countDeliveries, readAttempts, readDelivery } from "#tests/support/work
 import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 import { MAX_STORED_RESPONSE_BYTES } from "./exchange.ts";
 
-const LONG_MS = 30_000;
+const LONG_MS = 60_000;
 const QUICK = { backoff: { baseMs: 20, factor: 1, capMs: 20, jitter: 0 }, retryAfter: { minMs: 5 } };
 
 let database: TestDatabase;
@@ -84,7 +84,8 @@ describe("too slowly", () => {
       counted_failure: true,
     });
     expect(first?.duration_ms).toBeGreaterThanOrEqual(595);
-    expect(first?.duration_ms).toBeLessThan(3_000);
+    // Far from the ten seconds that are the deadline elsewhere.
+    expect(first?.duration_ms).toBeLessThan(8_000);
     const requests = receiver.requests({ destination: "dripping" });
     expect(requests.map(({ key }) => key)).toEqual([`key-${id}`, `key-${id}`]);
     // The receiver had applied it all the same: that is why the key must be the same.

@@ -164,7 +164,7 @@ describe("sluice secrets", () => {
       cwd: ROOT,
       env: { ...rest, DATABASE_URL_US: database.connectionString, SLUICE_SECRET_KEYS: keys },
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 150_000,
     });
     return { code: result.status, out: result.stdout, errors: result.stderr };
   }

@@ -17,7 +17,8 @@ import { countWorkerProcesses, writePolicy } from "#tests/support/worker-rows/sq
 let regions: TestRegions;
 
 beforeAll(async () => {
-  regions = await createTestRegions();
+  // A worker that starts installs graphile-worker's schema: that is one of the promises here.
+  regions = await createTestRegions({ bare: true });
 });
 afterEach(endWorkers);
 afterAll(() => regions.drop());

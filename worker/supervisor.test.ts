@@ -10,7 +10,7 @@ import { terminateSessions } from "#tests/support/worker-rows/sql.ts";
 import { type CapturedLog, captureLog } from "#tests/support/worker-run.ts";
 import { type ExtraTask, Supervisor } from "./supervisor.ts";
 
-const LONG_MS = 20_000;
+const LONG_MS = 60_000;
 
 let database: TestDatabase;
 let pool: Pool;
@@ -55,8 +55,14 @@ const addJob = (identifier: string) =>
 
 describe("Supervisor", () => {
   it("fault 103: installs graphile-worker's schema, also twice at once", async () => {
-    await Promise.all([supervisor().install(), supervisor().install()]);
-    expect((await database.pool.query("SELECT * FROM graphile_worker.jobs")).rows).toEqual([]);
+    const bare = await createTestDatabase({ bare: true });
+    try {
+      await expect(bare.pool.query("SELECT * FROM graphile_worker.jobs")).rejects.toThrow(/does not exist/);
+      await Promise.all([supervisor([], bare.pool).install(), supervisor([], bare.pool).install()]);
+      expect((await bare.pool.query("SELECT * FROM graphile_worker.jobs")).rows).toEqual([]);
+    } finally {
+      await bare.drop();
+    }
   });
 
   it("wakes the dispatcher by a job, runs the tasks that it was given, and takes their crontab", async () => {

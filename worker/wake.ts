@@ -41,6 +41,13 @@ export class WakeSignal {
     return this.#fresh;
   }
 
+  /** The present turn looks for what is new: the next one need not. */
+  takeFresh(): boolean {
+    const isFresh = this.#fresh;
+    this.#fresh = false;
+    return isFresh;
+  }
+
   /** Resolves when raised since the last call; says whether one of the raises was fresh, and whether all were the probe's. */
   async next(): Promise<{ fresh: boolean; probeOnly: boolean }> {
     if (!this.#raised) {
@@ -80,6 +87,11 @@ export class DueTimer {
       this.#timer = null;
       this.#fire();
     }, waitMs);
+  }
+
+  /** Whether a moment stands that is not later. */
+  standsBefore(atMs: number): boolean {
+    return this.#timer !== null && this.#atMs <= atMs;
   }
 
   clear(): void {

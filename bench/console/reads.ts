@@ -36,6 +36,8 @@ function deliveryFilters(known: Known): [string, (call: number) => string][] {
     ["code without a match", () => "&code=418"],
     ["code 429 of a tenant", (call) => `&code=429&tenant=${at(known.tenants)(call)}`],
     ["event type", (call) => `&type=bench.event_${call % 12}`],
+    ["event type of a week", (call) => `&type=bench.event_${call % 12}&range=7d`],
+    ["event type without a match, of a week", (call) => `&type=bench.never_${call}&range=7d`],
     ["class urgent", () => "&class=urgent"],
     ["attempts 3..", () => "&attempts=3.."],
     ["attempts 3.. of a week", () => "&attempts=3..&range=7d"],
@@ -62,6 +64,8 @@ export function readsOf(known: Known): Read[] {
     ...series("", () => ""),
     ...series(" of a tenant", (call) => `&tenant=${slug(call)}`),
     ...series(" of a destination", (call) => `&destination=${destination(call)}`),
+    ...series(" of a busy tenant", (call) => `&tenant=${at(known.busyTenants)(call)}`),
+    ...series(" of a busy destination", (call) => `&destination=${at(known.busyDestinations)(call)}`),
     fixed("tenants, worst first", "/api/v1/tenants", true),
     fixed("tenants by name", "/api/v1/tenants?sort=name", true),
     byId(

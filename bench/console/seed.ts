@@ -9,7 +9,16 @@ import { migrate } from "#prisma/migrate.ts";
 import { vacuumAll } from "../backlog/sql.ts";
 import { progress } from "../lib/progress.ts";
 import { loadPiece, makePastPartitions, piecesOf } from "./history/sql.ts";
-import { beat, countSeeded, loadPresent, loadSamples, makePlaces, refuseUsed, sampleAll } from "./sql.ts";
+import {
+  beat,
+  countSeeded,
+  loadPresent,
+  loadSamples,
+  makePlaces,
+  refuseUsed,
+  sampleAll,
+  sumAll,
+} from "./sql.ts";
 
 export interface ConsoleSizes {
   readonly tenants: number;
@@ -67,6 +76,7 @@ async function seedRegion(pool: Pool, region: Region, sizes: ConsoleSizes): Prom
   } finally {
     client.release(true);
   }
+  await sumAll(pool);
   await beat(pool, region);
   await sampleAll(pool, region);
   progress(`${region}: vacuum`);

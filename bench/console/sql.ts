@@ -4,6 +4,7 @@
  */
 import type { Pool, PoolClient } from "pg";
 import { noteFailedSample, sampleQueueAge } from "#db/queue/sample-queue-age.ts";
+import { sumSeries } from "#db/queue/sum-series.ts";
 import { sealSecret } from "#db/secrets.ts";
 import type { Region } from "#domain/region.ts";
 import { BENCH_KEYRING, BENCH_SECRET } from "../lib/sql.ts";
@@ -214,11 +215,25 @@ export async function sampleAll(pool: Pool, region: Region): Promise<void> {
   }
 }
 
+/** Runs that sum all that is kept, some hours each, and some more for what came late. */
+const MAX_SUM_RUNS = 100;
+
+/** What workers have summed up after some minutes: the roll-up of a database that was filled at once is behind, as after an upgrade. */
+export async function sumAll(pool: Pool): Promise<void> {
+  for (let run = 0; run < MAX_SUM_RUNS; run++) {
+    if ((await sumSeries(pool)) === 0) return;
+  }
+  throw new Error(`the sums were not up to date after ${MAX_SUM_RUNS} runs`);
+}
+
 /** What a run asks for by id: some of each kind, spread over the whole. Public ids, but for the slugs. */
 export interface Known {
   readonly tenants: readonly string[];
   readonly slugs: readonly string[];
   readonly destinations: readonly string[];
+  /** The tenants and destinations with the most attempts of late. */
+  readonly busyTenants: readonly string[];
+  readonly busyDestinations: readonly string[];
   readonly live: readonly string[];
   readonly dead: readonly string[];
   readonly archived: readonly string[];
@@ -227,6 +242,8 @@ export interface Known {
 }
 
 const KNOWN_IDS = 40;
+/** Newest minutes by which it is told who is busy. */
+const BUSY_ROWS = 20_000;
 
 /** @throws Error when the database was not seeded by this bench */
 export async function readKnown(pool: Pool): Promise<Known> {
@@ -237,10 +254,16 @@ export async function readKnown(pool: Pool): Promise<Known> {
     return rows.map(({ id }) => id);
   };
   const bare = (prefix: string, column = "id") => `'${prefix}_' || replace(${column}::text, '-', '') AS id`;
+  const busiest = (prefix: string, column: string, where: string) =>
+    `SELECT ${bare(prefix, column)} FROM (
+       SELECT ${column}, requests FROM sluice.series_minute WHERE ${where} ORDER BY minute DESC LIMIT ${BUSY_ROWS}) m
+      GROUP BY ${column} ORDER BY sum(requests) DESC, ${column}`;
   return {
     tenants: await list(`SELECT ${bare("ten")} FROM sluice.tenant ORDER BY md5(slug)`),
     slugs: await list("SELECT slug AS id FROM sluice.tenant ORDER BY md5(slug)"),
     destinations: await list(`SELECT ${bare("dst")} FROM sluice.destination ORDER BY md5(name)`),
+    busyTenants: await list(busiest("ten", "tenant_id", "destination_id IS NULL AND tenant_id IS NOT NULL")),
+    busyDestinations: await list(busiest("dst", "destination_id", "destination_id IS NOT NULL")),
     live: await list(`SELECT ${bare("dlv")} FROM sluice.delivery TABLESAMPLE SYSTEM (5)`),
     dead: await list(`SELECT ${bare("dlv")} FROM sluice.dead_letter ORDER BY md5(id::text)`),
     archived: await list(

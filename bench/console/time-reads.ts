@@ -1,6 +1,7 @@
 /**
  * Calls each read and keeps how long it took from the request to the last byte. A call that is not answered with 200, or of
- * which a region says nothing, has no time: a wrong answer must never count as a quick one.
+ * which a region says nothing, counts as the longest that is waited for, and is told: a wrong answer must never count as a
+ * quick one, and one of thousands of calls must not end the run.
  */
 import { percentile, round } from "../lib/stats.ts";
 import { type ConsoleProcess, type Person, signIn } from "./console-process.ts";
@@ -18,11 +19,16 @@ export interface Timed {
   readonly coldMs: number;
   /** Of the last answer. */
   readonly bytes: number;
+  /** Calls that were not answered as they should; each counts with `CALL_TIMEOUT_MS`. */
+  readonly failures: number;
+  /** What the last of them was; null: none. */
+  readonly failure: string | null;
 }
 
 interface Call {
   readonly ms: number;
   readonly text: string;
+  readonly failure: string | null;
 }
 
 /** Calls of one read after the other in turns, so that a slow moment of the machine does not fall on one read alone. */
@@ -36,10 +42,13 @@ export async function timeReads(
   const times = reads.map(() => [] as number[]);
   const first: number[] = [];
   const bytes: number[] = [];
+  const failures = reads.map(() => [] as string[]);
   const cursors: (string | null)[] = reads.map(() => null);
   for (let call = 0; call <= calls; call++) {
     for (const [index, read] of reads.entries()) {
-      const { ms, text } = await timeCall(console.url, cookie, pathOf(read, call, cursors[index] ?? null));
+      const path = pathOf(read, call, cursors[index] ?? null);
+      const { ms, text, failure } = await timeCall(console.url, cookie, path);
+      if (failure !== null) failures[index]?.push(failure);
       if (call === 0) first.push(ms);
       else times[index]?.push(ms);
       bytes[index] = text.length;
@@ -56,6 +65,8 @@ export async function timeReads(
       maxMs: round(Math.max(...own), 1),
       coldMs: round(first[index] ?? Number.NaN, 1),
       bytes: bytes[index] ?? 0,
+      failures: failures[index]?.length ?? 0,
+      failure: failures[index]?.at(-1) ?? null,
     };
   });
 }
@@ -72,14 +83,19 @@ function cursorOf(text: string): string | null {
 }
 
 async function timeCall(origin: string, cookie: string, path: string): Promise<Call> {
+  const failed = (what: string): Call => ({ ms: CALL_TIMEOUT_MS, text: "", failure: `${path}: ${what}` });
   const begunAt = performance.now();
-  const response = await fetch(`${origin}${path}`, {
-    headers: { cookie },
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-  });
-  const text = await response.text();
-  const ms = performance.now() - begunAt;
-  if (!response.ok) throw new Error(`${path} was answered with ${response.status}: ${text.slice(0, 200)}`);
-  if (text.includes('"status":"unavailable"')) throw new Error(`${path}: a region did not answer`);
-  return { ms, text };
+  try {
+    const response = await fetch(`${origin}${path}`, {
+      headers: { cookie },
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    });
+    const text = await response.text();
+    const ms = performance.now() - begunAt;
+    if (!response.ok) return failed(`answered with ${response.status}: ${text.slice(0, 200)}`);
+    if (text.includes('"status":"unavailable"')) return failed("a region did not answer");
+    return { ms, text, failure: null };
+  } catch (error) {
+    return failed(String(error));
+  }
 }

@@ -30,15 +30,21 @@ export async function closeAll(): Promise<void> {
 /** From now on a signal, or an error that nobody caught, closes everything before the process ends. */
 export function closeOnTrouble(say: (why: string) => void): void {
   const end = (why: string, code: number) => {
-    if (ending) process.exit(code);
     ending = true;
     say(why);
     setTimeout(() => process.exit(code), CLOSE_TIMEOUT_MS).unref();
     void closeAll().then(() => process.exit(code));
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => end(`${signal}: closing what is open`, INTERRUPTED));
+    process.on(signal, () => {
+      if (ending) process.exit(INTERRUPTED);
+      end(`${signal}: closing what is open`, INTERRUPTED);
+    });
   }
-  process.on("uncaughtException", (error) => end(String(error), FAILED));
-  process.on("unhandledRejection", (error) => end(String(error), FAILED));
+  // What fails seldom fails alone, and closing makes more fail: the first one is told, and none keeps a server from being closed.
+  const failed = (error: unknown) => {
+    if (!ending) end(String(error), FAILED);
+  };
+  process.on("uncaughtException", failed);
+  process.on("unhandledRejection", failed);
 }

@@ -7,8 +7,10 @@ import { randomUUID } from "node:crypto";
 import { createPool } from "#db/pool.ts";
 import { createPrisma } from "#db/prisma.ts";
 import { createHinter, enqueueDelivery, outboxStatementName, transactWithOutbox } from "#outbox/index.ts";
+import { stagedAttempts } from "../stages/sql.ts";
 import type { Bench } from "./context.ts";
 import type { BenchTenant } from "./sql.ts";
+import { type StagedLag, stagedLag } from "./stages.ts";
 import { sleep, untilCount } from "./wait.ts";
 
 const WRITER_POOL_MAX = 5;
@@ -20,6 +22,15 @@ const BODY = '{"n":1}';
 export interface FreshWork {
   /** Milliseconds from commit to arrival, in the order of the commits, the first tenth left out. */
   measure(perSecond: number, seconds: number): Promise<number[]>;
+  /** The same with the stages of each. Claims of the tenant must be noted (stages/sql.ts). */
+  measureStaged(perSecond: number, seconds: number): Promise<StagedLag[]>;
+}
+
+/** Moments in milliseconds since 1970. */
+interface Way {
+  readonly webhookId: string;
+  readonly committedMs: number;
+  readonly arrivedMs: number;
 }
 
 /** @param names the tenant's destinations at the receiver, in their order */
@@ -54,14 +65,20 @@ export function openFreshWork(bench: Bench, tenant: BenchTenant, names: readonly
     const seen = await Promise.all(names.map((name) => receiver.client.stats(name)));
     return seen.reduce((sum, stats) => sum + stats.requests, 0);
   };
+  const send = async (perSecond: number, seconds: number): Promise<Way[]> => {
+    const before = await requests();
+    const committedAt = new Map<string, number>();
+    await atRate(perSecond * seconds, perSecond, (index) => writeOne(index, committedAt));
+    await untilCount(requests, before + committedAt.size, ARRIVAL_TIMEOUT_MS);
+    const ways = await waysOf(bench, names, committedAt);
+    return ways.slice(Math.floor(ways.length * WARM_UP_SHARE));
+  };
   return {
     async measure(perSecond, seconds) {
-      const before = await requests();
-      const committedAt = new Map<string, number>();
-      await atRate(perSecond * seconds, perSecond, (index) => writeOne(index, committedAt));
-      await untilCount(requests, before + committedAt.size, ARRIVAL_TIMEOUT_MS);
-      const waits = await waitsOf(bench, names, committedAt);
-      return waits.slice(Math.floor(waits.length * WARM_UP_SHARE));
+      return (await send(perSecond, seconds)).map(({ committedMs, arrivedMs }) => arrivedMs - committedMs);
+    },
+    async measureStaged(perSecond, seconds) {
+      return await withStages(bench, tenant, await send(perSecond, seconds));
     },
   };
 }
@@ -82,11 +99,11 @@ export async function atRate(
   await Promise.all(running);
 }
 
-async function waitsOf(
+async function waysOf(
   { receiver }: Bench,
   names: readonly string[],
   committedAt: ReadonlyMap<string, number>,
-): Promise<number[]> {
+): Promise<Way[]> {
   const arrivedAt = new Map<string, number>();
   for (const destination of names) {
     for (const { webhookId, arrivedAtMs } of await receiver.client.requests({ destination })) {
@@ -95,9 +112,27 @@ async function waitsOf(
       arrivedAt.set(webhookId, arrivedAtMs);
     }
   }
-  return [...committedAt].map(([id, at]) => {
-    const arrived = arrivedAt.get(id);
-    if (arrived === undefined) throw new Error(`${id} was never requested`);
-    return arrived - at;
+  return [...committedAt].map(([webhookId, committedMs]) => {
+    const arrivedMs = arrivedAt.get(webhookId);
+    if (arrivedMs === undefined) throw new Error(`${webhookId} was never requested`);
+    return { webhookId, committedMs, arrivedMs };
+  });
+}
+
+/** The last outcomes are recorded some milliseconds after the last arrival. */
+async function withStages(
+  { database }: Bench,
+  { tenantId }: BenchTenant,
+  ways: readonly Way[],
+): Promise<StagedLag[]> {
+  const wanted = new Set(ways.map(({ webhookId }) => webhookId));
+  const found = async () =>
+    (await stagedAttempts(database.pool, tenantId)).filter(({ webhookId }) => wanted.has(webhookId));
+  await untilCount(async () => (await found()).length, ways.length, ARRIVAL_TIMEOUT_MS);
+  const attempts = new Map((await found()).map((attempt) => [attempt.webhookId, attempt]));
+  return ways.map(({ webhookId, committedMs, arrivedMs }) => {
+    const attempt = attempts.get(webhookId);
+    if (attempt === undefined) throw new Error(`${webhookId} has no attempt whose claim was noted`);
+    return stagedLag(attempt, committedMs, arrivedMs);
   });
 }

@@ -16,6 +16,9 @@ const DRAIN_MS = 10_000;
 const PROBE_MS = 250;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 30_000;
+/** What a bench worker's process is asked (worker-main.ts). */
+export const WATCH_LOOP = "watch loop";
+export const READ_LOOP = "read loop";
 
 /** The settings of every bench worker: the product's defaults, without a health page and without info lines. */
 export function benchWorkerSettings(url: string, slots: number, probeMs = PROBE_MS): WorkerSettings {
@@ -39,8 +42,21 @@ export function startBenchWorker(url: string, slots: number, probeMs = PROBE_MS)
   return startWorker(benchWorkerSettings(url, slots, probeMs));
 }
 
+/** The event loop of a worker's process since it was asked to watch. */
+export interface LoopReport {
+  /** The part of the time in which it had something to do. */
+  readonly busyShare: number;
+  /** How late a timer of 10 ms was. */
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
 export interface SpawnedBenchWorker {
   readonly pid: number;
+  /** From now on its event loop is watched, at some hundred wake-ups a second. */
+  watchLoop(): Promise<void>;
+  /** @throws Error when it does not answer */
+  readLoop(): Promise<LoopReport>;
   /** @throws Error when it had already ended by itself */
   stop(): Promise<void>;
 }
@@ -65,6 +81,10 @@ export async function spawnBenchWorker(
   }
   return {
     pid: child.pid ?? 0,
+    watchLoop: async () => {
+      await ask(child, WATCH_LOOP);
+    },
+    readLoop: () => ask(child, READ_LOOP),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) {
         throw new Error(`the worker process ended by itself with ${child.signalCode ?? child.exitCode}`);
@@ -75,6 +95,13 @@ export async function spawnBenchWorker(
       clearTimeout(late);
     },
   };
+}
+
+/** Its next message is the answer: one question at a time. */
+async function ask(child: ChildProcess, question: string): Promise<LoopReport> {
+  child.send(question);
+  const [answer] = await once(child, "message", { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
+  return answer as LoopReport;
 }
 
 async function ready(child: ChildProcess, exited: Promise<unknown>): Promise<void> {

@@ -4,15 +4,17 @@
  * One delivery for each destination, so that a gate or a cap of a neighbour is not what is measured.
  */
 import type { BenchOptions } from "../config.ts";
-import { forgetClaims, noteClaims, type StagedAttempt, stagedAttempts } from "../due-lag/sql.ts";
 import { type Bench, jsonBody, withBench } from "../lib/context.ts";
 import { machineFacts } from "../lib/machine.ts";
 import { progress } from "../lib/progress.ts";
 import { atMost, type Scenario } from "../lib/scenario.ts";
 import { type BenchTenant, clearRun, fillDeliveries, hint, makeTenant } from "../lib/sql.ts";
+import { explained, explainWork, type StagedTurn, type Watched, watchWhile } from "../lib/staged-work.ts";
+import { p99Of, type StagedLag, stagedLag, stallReport } from "../lib/stages.ts";
 import { median, percentile, round } from "../lib/stats.ts";
 import { untilCount } from "../lib/wait.ts";
 import { spawnBenchWorker } from "../lib/worker.ts";
+import { forgetClaims, stagedAttempts } from "../stages/sql.ts";
 
 const GOAL_P99_MS = 50;
 /** The first ones are due after this: they must be written and known before. */
@@ -32,23 +34,15 @@ const PATHS: Readonly<Record<Kind, (n: number) => string>> = {
 /** Requests for each delivery. */
 const REQUESTS: Readonly<Record<Kind, number>> = { planned: 1, backoff: 2, retryAfter: 2 };
 
-/**
- * Where the time goes, one behind the other: until the claim is sent (timer, look, plan), until it has its lock, until it has chosen its
- * rows, until the request starts (commit, reading the row), until it arrives.
- */
-const STAGES = ["asked", "locked", "claimed", "started", "arrived"] as const;
-type Stage = (typeof STAGES)[number];
-
-interface Lag {
+interface Lag extends StagedLag {
   readonly kind: Kind;
   readonly number: number;
-  readonly lagMs: number;
-  readonly stagesMs: Readonly<Record<Stage, number>>;
 }
-interface Round {
+interface Seen {
   readonly lags: readonly Lag[];
   readonly early: number;
 }
+type Round = Seen & StagedTurn;
 
 export const dueLag: Scenario = {
   name: "due-lag",
@@ -59,15 +53,13 @@ export const dueLag: Scenario = {
       const { database } = bench;
       const each = Math.max(1, Math.floor(options.deliveries / KINDS.length));
       const rounds: Round[] = [];
-      await noteClaims(database.pool);
+      await explainWork(bench);
       for (let number = 1; number <= options.rounds; number++) {
         const seen = await oneRound(bench, number, each, options);
         rounds.push(seen);
-        const p99 = percentile(
-          seen.lags.map(({ lagMs }) => lagMs),
-          0.99,
+        progress(
+          `round ${number} of ${options.rounds}: p99 ${round(p99Of(seen.lags), 1)} ms, ${seen.early} early`,
         );
-        progress(`round ${number} of ${options.rounds}: p99 ${round(p99, 1)} ms, ${seen.early} early`);
       }
       return report(rounds, { each, rounds: options.rounds, ...machineFacts(database) });
     }),
@@ -87,21 +79,25 @@ async function oneRound(bench: Bench, number: number, each: number, options: Ben
     tenants.set(kind, await makeTenant(database.pool, receiver.url, { destinations }));
   }
   const worker = await spawnBenchWorker(database.url, options.slots);
+  let watched: Watched<void>;
   try {
-    const spreadMs = options.seconds * 1_000;
-    const dueInMs = (index: number) => LEAD_MS + (index * spreadMs) / each + Math.random();
-    for (const tenant of tenants.values()) {
-      await fillDeliveries(database.pool, tenant, each, jsonBody(options.bodyBytes), { dueInMs });
-    }
-    await hint(database.pool);
-    const expected = KINDS.reduce((sum, kind) => sum + REQUESTS[kind] * each, 0);
-    const requests = async () => (await receiver.client.totals()).requests;
-    await untilCount(requests, before + expected, spreadMs + ARRIVAL_TIMEOUT_MS);
+    watched = await watchWhile(bench, worker, async () => {
+      const spreadMs = options.seconds * 1_000;
+      const dueInMs = (index: number) => LEAD_MS + (index * spreadMs) / each + Math.random();
+      for (const tenant of tenants.values()) {
+        await fillDeliveries(database.pool, tenant, each, jsonBody(options.bodyBytes), { dueInMs });
+      }
+      await hint(database.pool);
+      const expected = KINDS.reduce((sum, kind) => sum + REQUESTS[kind] * each, 0);
+      const requests = async () => (await receiver.client.totals()).requests;
+      await untilCount(requests, before + expected, spreadMs + ARRIVAL_TIMEOUT_MS);
+    });
   } finally {
     // It stops when the last outcomes are recorded: from then on the database is complete.
     await worker.stop();
   }
-  return await compareWithReceiver(bench, tenants, each);
+  const seen = await compareWithReceiver(bench, tenants, each);
+  return { ...seen, load: watched.load, stall: stallReport(seen.lags, watched.stalls) };
 }
 
 /** @throws Error when the receiver and the database do not tell of the same attempts, each exactly once */
@@ -109,7 +105,7 @@ async function compareWithReceiver(
   { database, receiver }: Bench,
   tenants: ReadonlyMap<Kind, BenchTenant>,
   each: number,
-): Promise<Round> {
+): Promise<Seen> {
   const arrivedAt = new Map<string, number>();
   for (const { webhookId, attempt, arrivedAtMs } of await receiver.client.requests()) {
     const name = `${webhookId} ${attempt}`;
@@ -126,49 +122,12 @@ async function compareWithReceiver(
     for (const attempt of stored) {
       const arrived = arrivedAt.get(`${attempt.webhookId} ${attempt.number}`);
       if (arrived === undefined) throw new Error(`${kind}: an attempt never arrived`);
-      const lagMs = arrived - attempt.dueAtMs;
-      if (attempt.early || lagMs < -CLOCK_TOLERANCE_MS) early++;
-      lags.push({ kind, number: attempt.number, lagMs, stagesMs: stagesOf(attempt, arrived) });
+      const lag = stagedLag(attempt, attempt.dueAtMs, arrived);
+      if (attempt.early || lag.lagMs < -CLOCK_TOLERANCE_MS) early++;
+      lags.push({ ...lag, kind, number: attempt.number });
     }
   }
   return { lags, early };
-}
-
-function stagesOf(attempt: StagedAttempt, arrivedMs: number): Record<Stage, number> {
-  return {
-    asked: attempt.askedMs - attempt.dueAtMs,
-    locked: attempt.lockedMs - attempt.askedMs,
-    claimed: attempt.claimedMs - attempt.lockedMs,
-    started: attempt.startedMs - attempt.claimedMs,
-    arrived: arrivedMs - attempt.startedMs,
-  };
-}
-
-/** Each stage at p50 and p99, and what it took of the slowest one in a hundred: their sum is what bounds the p99. */
-function stagesReport(rounds: readonly Round[]): Record<Stage, Record<string, number>> {
-  const overRounds = (value: (lags: readonly Lag[]) => number) =>
-    round(median(rounds.map(({ lags }) => value(lags))), 1);
-  const at = (stage: Stage, share: number) =>
-    overRounds((lags) =>
-      percentile(
-        lags.map(({ stagesMs }) => stagesMs[stage]),
-        share,
-      ),
-    );
-  const ofSlowest = (stage: Stage) =>
-    overRounds((lags) => {
-      const p99Ms = percentile(
-        lags.map(({ lagMs }) => lagMs),
-        0.99,
-      );
-      const slow = lags.filter(({ lagMs }) => lagMs >= p99Ms);
-      return slow.reduce((sum, { stagesMs }) => sum + stagesMs[stage], 0) / slow.length;
-    });
-  const entries = STAGES.map((stage) => [
-    stage,
-    { p50Ms: at(stage, 0.5), p99Ms: at(stage, 0.99), meanOfSlowestMs: ofSlowest(stage) },
-  ]);
-  return Object.fromEntries(entries) as Record<Stage, Record<string, number>>;
 }
 
 function report(rounds: readonly Round[], facts: Record<string, unknown>) {
@@ -197,7 +156,7 @@ function report(rounds: readonly Round[], facts: Record<string, unknown>) {
       p99Ms: at(0.99),
       maxMs: at(1),
       early,
-      stages: stagesReport(rounds),
+      ...explained(rounds),
       p99MsByKind: Object.fromEntries(KINDS.map((kind) => [kind, at(0.99, retried(kind))])),
     },
   };

@@ -8,6 +8,8 @@ import { machineFacts } from "../lib/machine.ts";
 import { progress } from "../lib/progress.ts";
 import { atMost, type Scenario } from "../lib/scenario.ts";
 import { makeBenchTenant } from "../lib/sql.ts";
+import { explained, explainWork, measureStaged, type StagedTurn } from "../lib/staged-work.ts";
+import { p99Of } from "../lib/stages.ts";
 import { median, percentile, round } from "../lib/stats.ts";
 import { spawnBenchWorker } from "../lib/worker.ts";
 
@@ -24,15 +26,17 @@ export const latency: Scenario = {
       const { database, receiver } = bench;
       const tenant = await makeBenchTenant(database.pool, receiver.url, options.destinations);
       const names = tenant.destinationIds.map((_, index) => `d${index + 1}`);
+      await explainWork(bench, tenant);
       const worker = await spawnBenchWorker(database.url, options.slots);
       bench.defer(() => worker.stop());
       const fresh = openFreshWork(bench, tenant, names);
-      const rounds: number[][] = [];
+      const turns: StagedTurn[] = [];
       for (let number = 1; number <= options.rounds; number++) {
-        const waits = await fresh.measure(options.perSecond, options.seconds);
-        rounds.push(waits);
-        progress(`round ${number} of ${options.rounds}: p99 ${round(percentile(waits, 0.99), 1)} ms`);
+        const turn = await measureStaged(bench, fresh, worker, options);
+        turns.push(turn);
+        progress(`round ${number} of ${options.rounds}: p99 ${round(p99Of(turn.lags), 1)} ms`);
       }
+      const rounds = turns.map(({ lags }) => lags.map(({ lagMs }) => lagMs));
       const at = (share: number) => round(median(rounds.map((waits) => percentile(waits, share))), 1);
       return {
         goals: [
@@ -48,6 +52,7 @@ export const latency: Scenario = {
           p95Ms: at(0.95),
           p99Ms: at(0.99),
           maxMs: round(Math.max(...rounds.map((waits) => Math.max(...waits))), 1),
+          ...explained(turns),
         },
       };
     });

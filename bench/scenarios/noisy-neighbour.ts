@@ -11,15 +11,19 @@ import { atMost, type Scenario } from "../lib/scenario.ts";
 import {
   analyze,
   type BenchTenant,
+  checkpoint,
   clearRun,
   countLive,
   fillDeliveries,
   hint,
   makeTenant,
 } from "../lib/sql.ts";
-import { median, percentile, round } from "../lib/stats.ts";
+import { explained, explainWork, measureStaged, type StagedTurn } from "../lib/staged-work.ts";
+import { p99Of } from "../lib/stages.ts";
+import { median, round } from "../lib/stats.ts";
 import { untilTrue } from "../lib/wait.ts";
 import { spawnBenchWorker } from "../lib/worker.ts";
+import { forgetClaims } from "../stages/sql.ts";
 
 const GOAL_CAPPED = 2;
 const GOAL_UNCAPPED = 3;
@@ -51,17 +55,15 @@ export const noisyNeighbour: Scenario = {
     const records = options.perSecond * options.seconds * options.rounds * TURNS.length;
     return withBench(records + options.deliveries * options.rounds * 2, async (bench) => {
       const world = await makeWorld(bench);
-      const p99 = new Map<Turn, number[]>(TURNS.map((turn) => [turn, []]));
+      const seen = new Map<Turn, StagedTurn[]>(TURNS.map((turn) => [turn, []]));
       for (let number = 1; number <= options.rounds; number++) {
         for (const turn of TURNS) {
-          const waits = await oneTurn(turn, bench, world, options);
-          p99.get(turn)?.push(percentile(waits, 0.99));
-          progress(
-            `round ${number} of ${options.rounds}: ${turn} p99 ${round(percentile(waits, 0.99), 1)} ms`,
-          );
+          const measured = await oneTurn(turn, bench, world, options);
+          seen.get(turn)?.push(measured);
+          progress(`round ${number} of ${options.rounds}: ${turn} p99 ${round(p99Of(measured.lags), 1)} ms`);
         }
       }
-      return report(bench, options, p99);
+      return report(bench, options, seen);
     });
   },
 };
@@ -79,6 +81,7 @@ async function makeWorld(bench: Bench): Promise<World> {
   const quiet = await makeTenant(pool, bench.receiver.url, {
     destinations: names.map((name) => ({ path: `/ok/${name}` })),
   });
+  await explainWork(bench, quiet);
   return {
     quiet: openFreshWork(bench, quiet, names),
     noisy: {
@@ -89,35 +92,39 @@ async function makeWorld(bench: Bench): Promise<World> {
 }
 
 /** A worker for each turn: what a turn leaves behind must not reach the next one. */
-async function oneTurn(turn: Turn, bench: Bench, world: World, options: BenchOptions): Promise<number[]> {
+async function oneTurn(turn: Turn, bench: Bench, world: World, options: BenchOptions): Promise<StagedTurn> {
   const { database, receiver } = bench;
   await clearRun(database.pool);
+  await forgetClaims(database.pool);
   if (turn !== "idle") {
     await fillDeliveries(database.pool, world.noisy[turn], options.deliveries, jsonBody(options.bodyBytes));
   }
   await analyze(database.pool);
+  // What was filled is on disk: its pages would else be written while its neighbour is measured.
+  await checkpoint(database.pool);
   const worker = await spawnBenchWorker(database.url, options.slots);
   try {
     await hint(database.pool);
     const wanted = { idle: 0, capped: CAP, uncapped: options.slots * FULL_SHARE }[turn];
     const busy = async () => (await receiver.client.totals()).currentConcurrency >= wanted;
     await untilTrue(busy, `${Math.round(wanted)} noisy requests at once`, BUSY_TIMEOUT_MS, FULL_POLL_MS);
-    const waits = await world.quiet.measure(options.perSecond, options.seconds);
+    const measured = await measureStaged(bench, world.quiet, worker, options);
     if (turn !== "idle") {
       const { due } = await countLive(database.pool, world.noisy[turn].tenantId);
       if (due === 0)
         throw new Error(`the ${turn} noisy tenant ran dry: more --deliveries or fewer --seconds`);
     }
-    return waits;
+    return measured;
   } finally {
     await worker.stop();
   }
 }
 
-function report({ database }: Bench, options: BenchOptions, p99: ReadonlyMap<Turn, readonly number[]>) {
-  const idle = p99.get("idle") ?? [];
+function report({ database }: Bench, options: BenchOptions, seen: ReadonlyMap<Turn, readonly StagedTurn[]>) {
+  const p99 = (turn: Turn) => (seen.get(turn) ?? []).map(({ lags }) => p99Of(lags));
+  const idle = p99("idle");
   const against = (turn: Turn) =>
-    round(median((p99.get(turn) ?? []).map((ms, index) => ms / (idle[index] ?? Number.NaN))), 2);
+    round(median(p99(turn).map((ms, index) => ms / (idle[index] ?? Number.NaN))), 2);
   return {
     goals: [
       atMost("quiet p99 beside a capped noisy tenant / its idle p99", against("capped"), GOAL_CAPPED),
@@ -129,8 +136,9 @@ function report({ database }: Bench, options: BenchOptions, p99: ReadonlyMap<Tur
       quietPerSecond: options.perSecond,
       rounds: options.rounds,
       ...machineFacts(database),
-      p99Ms: Object.fromEntries(TURNS.map((turn) => [turn, round(median(p99.get(turn) ?? []), 1)])),
-      each: Object.fromEntries(TURNS.map((turn) => [turn, (p99.get(turn) ?? []).map((ms) => round(ms, 1))])),
+      p99Ms: Object.fromEntries(TURNS.map((turn) => [turn, round(median(p99(turn)), 1)])),
+      each: Object.fromEntries(TURNS.map((turn) => [turn, p99(turn).map((ms) => round(ms, 1))])),
+      ...Object.fromEntries(TURNS.map((turn) => [turn, explained(seen.get(turn) ?? [])])),
     },
   };
 }

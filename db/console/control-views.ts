@@ -121,6 +121,8 @@ export interface TenantControlView extends Steered {
   };
   /** Destinations of it that are not deleted. */
   readonly destinations: number;
+  /** Its replayed attempts carry the batch's id in the header `webhook-replay`. */
+  readonly replayHeader: boolean;
 }
 
 export interface GateView {

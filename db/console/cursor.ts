@@ -1,6 +1,7 @@
 /**
- * Opaque cursors for keyset paging: the sort key of the last row shown. A cursor says where to go on and nothing else;
- * it is checked for its shape, because it comes back from outside.
+ * Opaque cursors for keyset paging: the sort key of the last row shown, with the name of the list and order that made it. A
+ * cursor says where to go on and nothing else; it is checked for its shape, because it comes back from outside, and no list
+ * goes on from another one's place.
  */
 import { SluiceError } from "#domain/errors.ts";
 import { isUuid } from "#domain/ids.ts";
@@ -17,17 +18,18 @@ export interface Position {
 }
 
 /** Text that can stand in a URL. */
-export function writeCursor(position: Position): string {
-  return Buffer.from(JSON.stringify(position)).toString("base64url");
+export function writeCursor(list: string, position: Position): string {
+  return Buffer.from(JSON.stringify({ l: list, ...position })).toString("base64url");
 }
 
 /**
- * @throws SluiceError `bad_cursor` when the text was not made by `writeCursor`.
+ * @throws SluiceError `bad_cursor` when the text was not made by `writeCursor` for this list.
  */
-export function readCursor(text: string): Position {
+export function readCursor(list: string, text: string): Position {
   const parsed = text.length <= MAX_CURSOR_CHARS ? parse(text) : null;
   if (parsed === null || typeof parsed !== "object") throw badCursor();
-  const { id, at } = parsed as { id?: unknown; at?: unknown };
+  const { l, id, at } = parsed as { l?: unknown; id?: unknown; at?: unknown };
+  if (l !== list) throw badCursor();
   if (typeof id !== "string" || !isUuid(id)) throw badCursor();
   if (at === undefined) return { id };
   if (typeof at !== "string" || !AT.test(at) || !isUsableMoment(at)) throw badCursor();
@@ -36,10 +38,10 @@ export function readCursor(text: string): Position {
 
 /**
  * The place in a list that is sorted by time.
- * @throws SluiceError `bad_cursor` also when it is that of a list which is sorted by id alone
+ * @throws SluiceError `bad_cursor` also when it has no time
  */
-export function readTimedCursor(text: string): Required<Position> {
-  const { id, at } = readCursor(text);
+export function readTimedCursor(list: string, text: string): Required<Position> {
+  const { id, at } = readCursor(list, text);
   if (at === undefined) throw badCursor();
   return { id, at };
 }

@@ -107,11 +107,16 @@ export function orderBy(order: ListOrder, alias: "b" | "u" | "d"): string {
   return ORDERS[order].replaceAll(/(due_at|id)/g, `${alias}.$1`);
 }
 
+/** Waiting rows alone are sorted by their due time. */
+export function orderOf(filter: Pick<ListFilter, "state" | "reason" | "oldestFirst">): ListOrder {
+  const waitingOnly = filter.state === "ready" || filter.state === "delayed" || heldOf(filter) !== null;
+  return waitingOnly ? (filter.oldestFirst ? "oldest_due" : "due") : "accepted";
+}
+
 /** Which rows the filters mean. No source: nothing can match. */
 export function planList(filter: ListFilter, nowMs: number, bind: Bind): ListPlan {
   const tables = tablesOf(filter);
-  const waitingOnly = filter.state === "ready" || filter.state === "delayed" || heldOf(filter) !== null;
-  const order: ListOrder = waitingOnly ? (filter.oldestFirst ? "oldest_due" : "due") : "accepted";
+  const order = orderOf(filter);
   const window = windowOf(filter, tables, nowMs);
   const shared = [...timeTerms(window, bind), ...sharedTerms(filter, bind)];
   const sources = tables.flatMap((table) => sourcesOf(table, filter, order, shared, bind));
@@ -145,7 +150,7 @@ function isSuccess(code: CodeFilter): boolean {
   return code.kind === "status" && code.low >= 200 && code.high <= 299;
 }
 
-function heldOf({ reason }: ListFilter): HeldFilter | null {
+function heldOf({ reason }: Pick<ListFilter, "reason">): HeldFilter | null {
   return (HELD_FILTERS as readonly string[]).includes(reason ?? "") ? (reason as HeldFilter) : null;
 }
 

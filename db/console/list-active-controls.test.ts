@@ -49,6 +49,7 @@ describe("fault 83: what is held on purpose", () => {
       replaysPaused: 0,
       replaysAutoPaused: 0,
       breakGlass: [],
+      awaitingMe: 0,
     });
   });
 

@@ -1,6 +1,6 @@
 /**
- * Everything that is held back on purpose in a region, with who or what did it, when, why and until when, and the replays that
- * are out: for banners and badges. A pause or a disabling that nobody is told of must not exist (fault 83). Bounded; the
+ * Everything that is held back on purpose in a region, with who or what did it, when, why and until when, the replays that
+ * are out, and how many wait for the reader's review: for banners and badges. A pause or a disabling that nobody is told of must not exist (fault 83). Bounded; the
  * counts are exact. What lies outside of the reader's scope is in no row, no count and no time.
  */
 import { toPublicId } from "#domain/ids.ts";
@@ -8,6 +8,7 @@ import { type AccessScope, regionsOf, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
 import { type ActiveReplays, activeReplays } from "./replay/active-replays.ts";
+import { NOBODY, type ReplayViewer } from "./replay/replay-row.ts";
 
 /** Most rows of each kind; the counts say if there are more. */
 export const MAX_ACTIVE_CONTROLS = 100;
@@ -52,19 +53,22 @@ export interface ActiveControlsAnswer {
 export async function readActiveControls(
   access: AccessScope,
   regions?: readonly Region[],
+  viewer: ReplayViewer = NOBODY,
 ): Promise<ActiveControlsAnswer> {
   const asked = regions ?? regionsOf(access);
   for (const region of asked) tenantsIn(access, region);
-  return { regions: await Promise.all(asked.map((region) => listActiveControls(access, region))) };
+  return { regions: await Promise.all(asked.map((region) => listActiveControls(access, region, viewer))) };
 }
 
 /**
  * What holds in a region at this moment. A pause whose end has come holds nothing and is not listed.
+ * @param viewer whose reviews are counted
  * @throws SluiceError `not_found` for a region outside the scope
  */
 export async function listActiveControls(
   access: AccessScope,
   region: Region,
+  viewer: ReplayViewer = NOBODY,
 ): Promise<RegionAnswer<ActiveControls>> {
   const tenantIds = tenantsIn(access, region);
   return readRegion(region, async (sql) => {
@@ -87,7 +91,7 @@ export async function listActiveControls(
       pausedDestinations: countOf("destination_paused"),
       disabledDestinations: countOf("destination_disabled"),
       nextEnd: ends[0] ?? null,
-      ...(await activeReplays(sql, region, tenantIds)),
+      ...(await activeReplays(sql, region, tenantIds, viewer)),
     };
   });
 }

@@ -10,6 +10,9 @@ import { readTimedCursor, writeCursor } from "./cursor.ts";
 import type { TenantName } from "./names.ts";
 import { type RegionAnswer, readRegion } from "./read-region.ts";
 
+/** Of its cursors. */
+const LIST = "audit";
+
 /** As the database stores them; `ok` is how `done` is shown. */
 export const AUDIT_RESULTS = ["ok", "denied", "conflict"] as const;
 export type AuditResult = (typeof AUDIT_RESULTS)[number];
@@ -82,7 +85,8 @@ export async function listAudit(access: AccessScope, filter: AuditFilter): Promi
     const last = rows.at(-1);
     return {
       rows: rows.map((row) => toRow(row, filter.region)),
-      next: found.length > filter.limit && last ? writeCursor({ id: last.id, at: last.position }) : null,
+      next:
+        found.length > filter.limit && last ? writeCursor(LIST, { id: last.id, at: last.position }) : null,
     };
   });
 }
@@ -111,7 +115,7 @@ function pageStatement(access: AccessScope, filter: AuditFilter): { text: string
   const bind = (value: unknown) => `$${values.push(value)}`;
   const terms = [...scopeTerms(access, filter.region, bind), ...filterTerms(filter, bind)];
   if (filter.cursor !== undefined) {
-    const { id, at } = readTimedCursor(filter.cursor);
+    const { id, at } = readTimedCursor(LIST, filter.cursor);
     const moment = `${bind(at)}::timestamptz`;
     terms.push(`a.at <= ${moment} AND (a.at < ${moment} OR a.id > ${bind(id)}::uuid)`);
   }

@@ -15,6 +15,8 @@ import { type Cause, MAX_CAUSES, walkCauses } from "./dead-letter-groups-walk.ts
 import { type CauseFilter, filterTerms, matches } from "./dead-letter-terms.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 
+/** Of its cursors. */
+const LIST = "dead-letter-groups";
 /** Causes that an export asks for at a time. */
 export const MAX_EXPORT_PAGE_CAUSES = 100;
 /** Entries by class are counted up to this, all classes together. */
@@ -78,7 +80,7 @@ export async function listDeadLetterGroups(
   filter: GroupFilter,
 ): Promise<RegionAnswer<DeadLetterGroupPage>> {
   const tenants = tenantsIn(access, filter.region);
-  const from = filter.cursor === undefined ? null : readTimedCursor(filter.cursor);
+  const from = filter.cursor === undefined ? null : readTimedCursor(LIST, filter.cursor);
   return readRegion(filter.region, async (sql, asOf) => {
     const { causes, truncated } = await walkCauses(sql, tenants, filter.tenant);
     const unclassed = causes.filter((cause) => fits(cause, { ...filter, cause: undefined }));
@@ -89,7 +91,7 @@ export async function listDeadLetterGroups(
     const last = page.at(-1);
     return {
       rows: page.flatMap((cause) => toRow(cause, counts.get(cause.fingerprint))),
-      next: rest.length > page.length && last ? writeCursor(positionOf(last)) : null,
+      next: rest.length > page.length && last ? writeCursor(LIST, positionOf(last)) : null,
       ...(await classTotals(sql, tenants, filter, unclassed)),
       causes: fitting.length,
       truncated,

@@ -19,6 +19,9 @@ import {
 } from "./names.ts";
 import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 
+/** Of its cursors. */
+const LIST = "dead-letters";
+
 export const DEATH_RANGES = { "1h": 3_600, "6h": 21_600, "24h": 86_400, "7d": 604_800 } as const;
 export type DeathRange = keyof typeof DEATH_RANGES;
 
@@ -59,9 +62,10 @@ export interface DeadLetterRow {
   diedAt: string;
   /**
    * kept: its body is there, and stays as long as this entry does: retention keeps the payloads of dead letters. erased: a
-   * person has erased it, a replay would end as payload_erased. missing: there is no row of it.
+   * person has erased it, a replay would end as payload_erased. restricted: so it would too, but a person can give it back.
+   * missing: there is no row of it.
    */
-  payload: "kept" | "erased" | "missing";
+  payload: "kept" | "erased" | "restricted" | "missing";
   payloadErasedAt: string | null;
   willNotReplay: boolean;
   willNotReplayReason: string | null;
@@ -88,7 +92,8 @@ export async function listDeadLetters(
     const last = rows.at(-1);
     return {
       rows: rows.map(toRow),
-      next: found.length > filter.limit && last ? writeCursor({ id: last.id, at: last.position }) : null,
+      next:
+        found.length > filter.limit && last ? writeCursor(LIST, { id: last.id, at: last.position }) : null,
       latestDiedAt: await latestDeath(sql, tenants),
     };
   });
@@ -123,7 +128,7 @@ function pageStatement(filter: DeadLetterFilter, tenants: TenantScope): { text: 
     );
   }
   if (filter.cursor !== undefined) {
-    const { id, at } = readTimedCursor(filter.cursor);
+    const { id, at } = readTimedCursor(LIST, filter.cursor);
     const moment = `${bind(at)}::timestamptz`;
     terms.push(`d.died_at <= ${moment} AND (d.died_at < ${moment} OR d.id > ${bind(id)}::uuid)`);
   }
@@ -132,7 +137,8 @@ function pageStatement(filter: DeadLetterFilter, tenants: TenantScope): { text: 
     SELECT d.id, d.event_type, d.service_class, d.reason, d.reason_class, d.last_status, d.last_outcome, d.version,
            left(d.last_detail, 500) AS last_detail, d.attempts, d.failures, d.throttles, d.cycle, d.created_at, d.died_at,
            d.first_failure_at, d.position, d.will_not_replay_at IS NOT NULL AS will_not_replay, d.will_not_replay_reason,
-           g.id AS group_id, p.id IS NOT NULL AS has_payload, p.erased_at, ${NAME_COLUMNS}
+           g.id AS group_id, p.id IS NOT NULL AS has_payload, p.erased_at,
+           pr.payload_id IS NOT NULL AS restricted, ${NAME_COLUMNS}
       FROM (SELECT d.*,
                    -- With microseconds, which a JavaScript date would cut.
                    to_char(d.died_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS position
@@ -141,6 +147,7 @@ function pageStatement(filter: DeadLetterFilter, tenants: TenantScope): { text: 
       LEFT JOIN sluice.tenant t ON t.id = d.tenant_id
       LEFT JOIN sluice.destination x ON x.id = d.destination_id
       LEFT JOIN LATERAL (SELECT p.id, p.erased_at FROM sluice.payload p WHERE p.id = d.payload_id) p ON true
+      LEFT JOIN sluice.payload_restricted pr ON pr.payload_id = d.payload_id
      ORDER BY d.died_at DESC, d.id`;
   return { text, values };
 }
@@ -165,6 +172,7 @@ interface DeadRow extends NameRow {
   position: string;
   has_payload: boolean;
   erased_at: Date | null;
+  restricted: boolean;
   will_not_replay: boolean;
   will_not_replay_reason: string | null;
   version: number;
@@ -192,14 +200,15 @@ function toRow(row: DeadRow): DeadLetterRow {
     firstFailureAt: row.first_failure_at?.toISOString() ?? null,
     diedAt: row.died_at.toISOString(),
     payload: payloadOf(row),
-    payloadErasedAt: row.erased_at?.toISOString() ?? null,
+    payloadErasedAt: row.restricted ? null : (row.erased_at?.toISOString() ?? null),
     willNotReplay: row.will_not_replay,
     willNotReplayReason: row.will_not_replay_reason,
     version: row.version,
   };
 }
 
-function payloadOf(row: Pick<DeadRow, "has_payload" | "erased_at">): DeadLetterRow["payload"] {
+function payloadOf(row: Pick<DeadRow, "has_payload" | "erased_at" | "restricted">): DeadLetterRow["payload"] {
   if (!row.has_payload) return "missing";
+  if (row.restricted) return "restricted";
   return row.erased_at === null ? "kept" : "erased";
 }

@@ -12,13 +12,12 @@ import {
   readCode,
   readMoment,
 } from "#domain/delivery-filter.ts";
-import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { type AccessScope, type TenantScope, tenantsIn } from "#domain/permissions.ts";
 import { maxFailuresOf } from "#domain/policy.ts";
 import type { Region } from "#domain/region.ts";
 import { BLOCKER_COLUMNS, BLOCKER_JOINS, type Blocker, type BlockerRow, blockersOf } from "./blockers.ts";
-import { readCursor, writeCursor } from "./cursor.ts";
+import { type Position, readCursor, readTimedCursor, writeCursor } from "./cursor.ts";
 import {
   countText,
   deliveredText,
@@ -26,6 +25,7 @@ import {
   type ListFilter,
   type ListOrder,
   orderBy,
+  orderOf,
   type Place,
   pageText,
   planList,
@@ -160,9 +160,6 @@ async function readPage(
   const values: unknown[] = [asOf, limit + 1];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const plan = planList(filter, asOf.getTime(), bind);
-  if (filter.after !== null && plan.order !== "accepted" && filter.after.at === undefined) {
-    throw new SluiceError("bad_cursor", "The cursor was made by this list in another order.");
-  }
   const { fromMs, toMs, byDefault } = plan.window;
   const window = { from: isoOf(fromMs), to: isoOf(toMs), byDefault };
   if (nothing || plan.sources.length === 0) {
@@ -183,7 +180,10 @@ async function readPage(
     rows: rows.map((row) => toRow(row, asOf, policies)),
     next:
       more && last
-        ? writeCursor(plan.order === "accepted" ? { id: last.id } : { id: last.id, at: last.due_key })
+        ? writeCursor(
+            listName(plan.order),
+            plan.order === "accepted" ? { id: last.id } : { id: last.id, at: last.due_key },
+          )
         : null,
     order: plan.order,
     total: counted ? await totalOf(sql, asOf, filter, more ? null : rows.length) : null,
@@ -231,7 +231,7 @@ function readFilter(filter: DeliveryFilter): Omit<ListFilter, "ids" | "tenantIds
   const { state, reason, type, range } = filter;
   const read = <T>(text: string | undefined, how: (text: string) => T | null) =>
     text === undefined ? null : how(text);
-  return {
+  const fields = {
     destinationId: read(filter.destination, (text) => fromPublicId("dst", text)),
     state: state ?? null,
     reason: reason ?? null,
@@ -244,8 +244,19 @@ function readFilter(filter: DeliveryFilter): Omit<ListFilter, "ids" | "tenantIds
     toMs: read(filter.to, readMoment),
     range: range ?? null,
     oldestFirst: filter.sort === "due",
-    after: read(filter.cursor, readCursor),
   };
+  return { ...fields, after: read(filter.cursor, (text) => readAfter(text, orderOf(fields))) };
+}
+
+/** Where the list goes on. @throws SluiceError `bad_cursor` when another list made it, or this one in another order */
+function readAfter(text: string, order: ListOrder): Position {
+  const read = order === "accepted" ? readCursor : readTimedCursor;
+  return read(listName(order), text);
+}
+
+/** Of its cursors: each order has another key. */
+function listName(order: ListOrder): string {
+  return `deliveries ${order}`;
 }
 
 /**

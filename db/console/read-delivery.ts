@@ -66,7 +66,10 @@ export interface DeliveryDetail {
     sizeBytes: number;
     /** Null when the payload is stored no longer. */
     contentType: string | null;
+    /** When it was erased for good; null: it was not. */
     erasedAt: string | null;
+    /** Since when it is kept apart, out of reach of every attempt, until a person gives it back or erases it; null: it is not. */
+    restrictedAt: string | null;
   };
   /** The replay batch that it belongs to, while it does. */
   replay: { id: string; name: string } | null;
@@ -174,11 +177,13 @@ const DETAIL = `
       FROM sluice.delivery_archive b WHERE b.id = $2 AND ${IN_SCOPE}
     LIMIT 1)
   SELECT d.*, ${NAME_COLUMNS}, ${BLOCKER_COLUMNS},
-         p.content_type AS payload_content_type, p.erased_at AS payload_erased_at, w.host AS worker_host, w.pid AS worker_pid,
+         p.content_type AS payload_content_type, p.erased_at AS payload_erased_at,
+         pr.restricted_at AS payload_restricted_at, w.host AS worker_host, w.pid AS worker_pid,
          x.policy_override, x.plain_signature_header, x.secret_set_at, s.consecutive_gates, rb.name AS replay_name,
          CASE WHEN x.id IS NULL THEN 0 WHEN x.secret_previous_until > $1 THEN 2 ELSE 1 END AS live_secrets
     FROM d ${BLOCKER_JOINS}
     LEFT JOIN sluice.payload p ON p.id = d.payload_id
+    LEFT JOIN sluice.payload_restricted pr ON pr.payload_id = d.payload_id
     LEFT JOIN sluice.worker_process w ON w.id = d.leased_by
    LIMIT 1`;
 
@@ -189,6 +194,7 @@ interface DetailRow extends NameRow, BlockerRow {
   payload_bytes: number;
   payload_content_type: string | null;
   payload_erased_at: Date | null;
+  payload_restricted_at: Date | null;
   event_type: string;
   service_class: ServiceClass;
   idempotency_key: string;
@@ -254,7 +260,9 @@ function toDetail(row: DetailRow, asOf: Date, policies: Policies): DeliveryDetai
       id: toPublicId("pay", row.payload_id),
       sizeBytes: row.payload_bytes,
       contentType: row.payload_content_type,
-      erasedAt: row.payload_erased_at?.toISOString() ?? null,
+      // The place that workers read is empty in both cases.
+      erasedAt: row.payload_restricted_at === null ? (row.payload_erased_at?.toISOString() ?? null) : null,
+      restrictedAt: row.payload_restricted_at?.toISOString() ?? null,
     },
     replay:
       row.replay_batch_id === null

@@ -25,7 +25,7 @@ const ACTIONS = ["pause", "limits", "configure"] as const;
 
 /** $1 the time of the answer, $2 the tenant, $3 the tenants of the scope (null: all). */
 const TENANT = `
-  SELECT t.id, t.slug, t.name, t.version, t.weight, t.concurrency_limit, rc.default_tenant_concurrency AS inherited, ${pauseColumns("t")},
+  SELECT t.id, t.slug, t.name, t.version, t.weight, t.replay_header, t.concurrency_limit, rc.default_tenant_concurrency AS inherited, ${pauseColumns("t")},
          ${POLICY_COLUMNS},
          (SELECT count(*)::integer FROM sluice.destination x WHERE x.tenant_id = t.id AND x.deleted_at IS NULL) AS destinations
     FROM sluice.tenant t CROSS JOIN sluice.region_control rc
@@ -37,6 +37,7 @@ interface TenantRow extends PauseColumns, PolicyRow {
   name: string;
   version: number;
   weight: number;
+  replay_header: boolean;
   concurrency_limit: number | null;
   inherited: number;
   destinations: number;
@@ -68,6 +69,7 @@ export async function readTenantControlView(
       weight: row.weight,
       concurrency: { limit: row.concurrency_limit, inForce, inherited: row.inherited },
       destinations: row.destinations,
+      replayHeader: row.replay_header,
       pause: pauseOf(row, asOf),
       inFlight: await readInFlight(sql, whose),
       held: waiting.held,

@@ -5,7 +5,11 @@ import { MAX_SHOWN_BYTES } from "#domain/body-text.ts";
 import { type ErrorCode, isSluiceError } from "#domain/errors.ts";
 import { toPublicId } from "#domain/ids.ts";
 import type { Grant } from "#domain/permissions.ts";
+import { contextOf } from "#tests/support/command-rows/sql.ts";
 import { createTestRegions, type TestRegions } from "#tests/support/regions.ts";
+import { erasePayload } from "./commands/erase-payload.ts";
+import { restrictPayload } from "./commands/restrict-payload.ts";
+import { listDeadLetters } from "./list-dead-letters.ts";
 import { readDelivery } from "./read-delivery.ts";
 import { revealBody } from "./reveal-body.ts";
 import { pointConsoleAt, releaseConsole } from "./test-console.ts";
@@ -89,6 +93,7 @@ describe("a payload", () => {
       isText: true,
       truncated: false,
       erasedAt: null,
+      restrictedAt: null,
       attempt: null,
     });
     const audit = await views(id);
@@ -154,6 +159,28 @@ describe("a payload", () => {
     expect(shown).toMatchObject({ text: null, hex: null, shownBytes: 0 });
     expect(shown.erasedAt).not.toBeNull();
     expect(await views(id)).toMatchObject([{ after: { erased: true, shownBytes: 0 } }]);
+  });
+
+  test("ID-9 that is restricted says so wherever it is shown, and is not called erased", async () => {
+    const { id, uuid, payloadId } = await made();
+    await endDelivery(regions.us.pool, uuid, "dead");
+    const entry = async () => {
+      const answer = await listDeadLetters({ us: null }, { region: "us", limit: 10 });
+      return answer.status === "ok" ? answer.data.rows.find((row) => row.id === id) : undefined;
+    };
+    const command = { payloadId: toPublicId("pay", payloadId), reason: "a court asks for it" };
+    await restrictPayload(contextOf(regions.us), command);
+    const shown = await revealBody(by(), { region: "us", deliveryId: id, what: "payload" });
+    expect(shown).toMatchObject({ text: null, hex: null, shownBytes: 0, erasedAt: null });
+    expect(shown.restrictedAt).not.toBeNull();
+    expect(await views(id)).toMatchObject([{ after: { erased: false, restricted: true, shownBytes: 0 } }]);
+    const { payload } = (await readDelivery({ us: null }, id)).delivery;
+    expect(payload).toMatchObject({ erasedAt: null, restrictedAt: shown.restrictedAt });
+    expect(await entry()).toMatchObject({ payload: "restricted", payloadErasedAt: null });
+    await erasePayload(contextOf(regions.us), command);
+    expect(await entry()).toMatchObject({ payload: "erased", payloadErasedAt: expect.any(String) });
+    const gone = (await readDelivery({ us: null }, id)).delivery.payload;
+    expect(gone).toMatchObject({ erasedAt: expect.any(String), restrictedAt: null });
   });
 
   test("of a delivery that has ended is found too", async () => {

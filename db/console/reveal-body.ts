@@ -3,18 +3,17 @@
  * written down, and the audit says what was shown and never the bytes. Bodies go out as text with a bound; a program that
  * wants them whole has its own copy.
  */
-import type { Pool, PoolClient } from "pg";
+import type { PoolClient } from "pg";
 import { bodyText, MAX_SHOWN_BYTES } from "#domain/body-text.ts";
 import { SluiceError } from "#domain/errors.ts";
 import { fromPublicId, toPublicId } from "#domain/ids.ts";
 import { type Grant, requirePermit } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import { regionPool } from "../regions.ts";
+import { type TransactionBounds, transact } from "../transact.ts";
 import { explainOutage } from "./read-region.ts";
 
-const STATEMENT_TIMEOUT_MS = 3_000;
-const LOCK_TIMEOUT_MS = 1_000;
-const IDLE_TIMEOUT_MS = 2_000;
+const BOUNDS: TransactionBounds = { lockMs: 1_000, statementMs: 3_000, idleMs: 2_000 };
 const NO_REASON = "no reason given";
 
 /** Who looks. */
@@ -49,6 +48,8 @@ export interface RevealedBody {
   truncated: boolean;
   /** Set for a payload that was erased; there is no text then. */
   erasedAt: string | null;
+  /** Set for a payload that is restricted: it is kept apart and shown to nobody, there is no text. */
+  restrictedAt: string | null;
   text: string | null;
   /** False: it is no UTF-8 text; `text` has replacements and `hex` the first bytes. */
   isText: boolean;
@@ -66,7 +67,7 @@ export async function revealBody(by: RevealBy, request: RevealRequest): Promise<
   }
   const id = fromPublicId("dlv", request.deliveryId);
   try {
-    return await transact(regionPool(request.region), (client) => reveal(client, by, request, id));
+    return await transact(regionPool(request.region), BOUNDS, (client) => reveal(client, by, request, id));
   } catch (error) {
     const outage = explainOutage(error);
     if (outage === null) throw error;
@@ -87,6 +88,7 @@ interface Stored {
   /** More was sent than is stored. */
   cut: boolean;
   erasedAt: Date | null;
+  restrictedAt: Date | null;
   attempt: number | null;
 }
 
@@ -117,6 +119,7 @@ async function reveal(
     sizeBytes: stored.sizeBytes,
     shownBytes: shown?.length ?? 0,
     erased: stored.erasedAt !== null,
+    ...(stored.restrictedAt === null ? {} : { restricted: true }),
   };
   const audit = await client.query<{ id: string; at: Date }>(AUDIT, [
     by.actor,
@@ -140,6 +143,7 @@ async function reveal(
     shownBytes: facts.shownBytes,
     truncated,
     erasedAt: stored.erasedAt?.toISOString() ?? null,
+    restrictedAt: stored.restrictedAt?.toISOString() ?? null,
     text: decoded?.text ?? null,
     isText: decoded?.isText ?? true,
     hex: decoded?.hex ?? null,
@@ -153,8 +157,10 @@ async function readPayload(client: PoolClient, owner: Owner): Promise<Stored> {
     content_type: string;
     size_bytes: number;
     erased_at: Date | null;
+    restricted_at: Date | null;
   }>(
-    "SELECT substring(body FROM 1 FOR $2) AS body, content_type, size_bytes, erased_at FROM sluice.payload WHERE id = $1",
+    `SELECT substring(p.body FROM 1 FOR $2) AS body, p.content_type, p.size_bytes, p.erased_at, r.restricted_at
+       FROM sluice.payload p LEFT JOIN sluice.payload_restricted r ON r.payload_id = p.id WHERE p.id = $1`,
     [owner.payload_id, MAX_SHOWN_BYTES + 1],
   );
   const payload = rows[0];
@@ -164,7 +170,8 @@ async function readPayload(client: PoolClient, owner: Owner): Promise<Stored> {
     contentType: payload.content_type,
     sizeBytes: payload.size_bytes,
     cut: false,
-    erasedAt: payload.erased_at,
+    erasedAt: payload.restricted_at === null ? payload.erased_at : null,
+    restrictedAt: payload.restricted_at,
     attempt: null,
   };
 }
@@ -193,6 +200,7 @@ async function readResponse(
     sizeBytes: found.bytes ?? found.body.length,
     cut: found.truncated ?? false,
     erasedAt: null,
+    restrictedAt: null,
     attempt: found.number,
   };
 }
@@ -221,27 +229,4 @@ async function assertRegion(client: PoolClient, region: Region): Promise<void> {
     expected: region,
     actual,
   });
-}
-
-async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken = true;
-  try {
-    await client.query(
-      `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
-       SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
-    );
-    const result = await work(client);
-    await client.query("COMMIT");
-    broken = false;
-    return result;
-  } catch (error) {
-    broken = !(await client.query("ROLLBACK").then(
-      () => true,
-      () => false,
-    ));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
 }

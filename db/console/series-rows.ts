@@ -5,6 +5,7 @@
 
 import type { ServiceClass } from "#domain/delivery.ts";
 import { END_BUCKETS, FIRST_AGE_BOUNDS_MS, GAP_BUCKETS, SERVICE_BOUNDS_MS } from "#domain/series.ts";
+import { DESTINATION_SUM_MS, SAMPLE_SUM_MS, TENANT_SUM_MS } from "../queue/sum-series.ts";
 import type { Reader } from "./read-region.ts";
 import { type SeriesLevel, tenantsOfLevel } from "./series-level.ts";
 
@@ -79,11 +80,43 @@ const COARSE_SAMPLES = `
     FROM (SELECT ${SAMPLE_SUMS} FROM sluice.queue_sample_5m WHERE at BETWEEN $1 AND $2 GROUP BY at) s
    GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_STEPS}`;
 
+const KEPT_SAMPLE = "k.oldest_ms, k.due_ms, k.due_count, k.held_ms, k.held_count, k.in_flight, k.dead";
+
+/** The samples of one tenant by themselves, within the given bounds. */
+function tenantSamples(bounds: (at: string) => string): string {
+  return `
+    SELECT r.at, ${KEPT_SAMPLE} FROM sluice.sample_run r
+      LEFT JOIN (SELECT ${SAMPLE_SUMS} FROM sluice.queue_sample WHERE tenant_id = $4 AND ${bounds("at")} GROUP BY at) k ON k.at = r.at
+     WHERE r.scope = 'tenant' AND r.ok AND ${bounds("r.at")}`;
+}
+
+/**
+ * One tenant in steps of half an hour and more. $1 from, $2 to, $3 step in ms, $4 the tenant, $5 and $6 between which the sums are taken;
+ * the samples themselves before and after. A step exists when one of its samplings succeeded.
+ */
+const SUMMED_SAMPLES = `
+  SELECT ${bin("s.at")} AS t, ${SAMPLE_COLUMNS}, coalesce((array_agg(s.dead ORDER BY s.at DESC))[1], 0) AS dead
+    FROM (${tenantSamples((at) => `${at} >= $1 AND ${at} < $5`)}
+    UNION ALL
+    SELECT g.at, ${KEPT_SAMPLE}
+      FROM generate_series($5::timestamptz, $6::timestamptz - interval '1 millisecond', ${SAMPLE_SUM_MS} * interval '1 millisecond') g(at)
+     CROSS JOIN LATERAL (
+       SELECT 1 FROM sluice.sample_run r
+        WHERE r.scope = 'tenant' AND r.ok AND r.at >= g.at AND r.at < g.at + ${SAMPLE_SUM_MS} * interval '1 millisecond' LIMIT 1) r
+      LEFT JOIN sluice.queue_sample_30m k ON k.tenant_id = $4 AND k.at = g.at
+    UNION ALL ${tenantSamples((at) => `${at} >= $6 AND ${at} <= $2`)}) s
+   GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_STEPS}`;
+
 /** Oldest step first. A step without a successful sampling has no row. Destinations are not sampled. */
 export async function readSamples(sql: Reader, level: SeriesLevel, span: Span): Promise<SampleRow[]> {
   if (level.kind === "destination") return [];
   const tenantIds = tenantsOfLevel(level);
   const range = [span.from, span.to, span.stepMs];
+  if (tenantIds?.length === 1 && span.stepMs % SAMPLE_SUM_MS === 0) {
+    const from = new Date(Math.ceil(span.from.getTime() / SAMPLE_SUM_MS) * SAMPLE_SUM_MS);
+    const to = await summedTo(sql, { from, to: span.to }, SAMPLE_SUM_MS);
+    return (await sql<SampleRow>(SUMMED_SAMPLES, [...range, tenantIds[0], from, to])).reverse();
+  }
   const rows =
     tenantIds === null && span.stepMs >= COARSE_MS
       ? await sql<SampleRow>(COARSE_SAMPLES, range)
@@ -133,7 +166,8 @@ const TOTALS = [
   "died",
   "end_attempts",
 ] as const;
-/** What a quarter has of its minutes. */
+const HISTOGRAMS: readonly string[] = ["first_ages", "ends", "services"];
+/** What a sum has of its minutes. */
 const SUMMED = [...TOTALS, "first_ages", "first_age_max_ms", "ends"] as const;
 
 const COUNTS = `
@@ -145,15 +179,50 @@ const COUNTS = `
 const SERVICES = `${sums("services", SERVICE_BOUNDS_MS.length + 1)}, max(service_max_ms)::double precision AS service_max_ms`;
 const NO_SERVICES = "'{}'::double precision[] AS services, 0::double precision AS service_max_ms";
 
-/** Minutes of a region are kept in sums of this too. */
+/** Minutes of a region are kept in sums of this too, which the running one is among. */
 const QUARTER_MS = 900_000;
-/** The quarters that are over, and the minutes since; $5 is where they meet. */
-const QUARTERS = `(
-  SELECT q.at AS minute, q.service_class, ${SUMMED.map((column) => `q.${column}`).join(", ")}
-    FROM sluice.series_quarter q WHERE q.at >= $1 AND q.at < $5::timestamptz AND $4::uuid[] IS NULL
+
+/** The sums of minutes that a level has. */
+interface Sums {
+  readonly table: "series_quarter" | "series_sum";
+  readonly where: string;
+  readonly widthMs: number;
+  readonly columns: readonly string[];
+  /** Of what its histograms are. */
+  readonly count: "bigint" | "integer";
+}
+
+function sumsOf(level: SeriesLevel): Sums {
+  const { where, value } = levelClause(level);
+  if (value === null) {
+    const region = { where: "$4::uuid[] IS NULL", widthMs: QUARTER_MS, count: "bigint" } as const;
+    return { ...region, table: "series_quarter", columns: SUMMED };
+  }
+  const own = { table: "series_sum", where, count: "integer" } as const;
+  return level.kind === "destination"
+    ? { ...own, widthMs: DESTINATION_SUM_MS, columns: [...SUMMED, "services", "service_max_ms"] }
+    : { ...own, widthMs: TENANT_SUM_MS, columns: SUMMED };
+}
+
+/** The sums that hold, and the minutes since; $5 is where they meet. */
+function sumsText({ table, where, columns, count }: Sums, whereMinutes: string): string {
+  const list = columns
+    .map((column) => (HISTOGRAMS.includes(column) ? `${column}::${count}[] AS ${column}` : column))
+    .join(", ");
+  return `(
+  SELECT at AS minute, service_class, ${list} FROM sluice.${table} WHERE at >= $1 AND at < $5::timestamptz AND ${where}
   UNION ALL
-  SELECT m.minute, m.service_class, ${SUMMED.map((column) => (column === "first_ages" || column === "ends" ? `m.${column}::bigint[]` : `m.${column}`)).join(", ")}
-    FROM sluice.series_minute m WHERE m.tenant_id IS NULL AND m.minute >= $5 AND m.minute < $2) s`;
+  SELECT minute, service_class, ${list} FROM sluice.series_minute WHERE minute >= $5 AND minute < $2 AND ${whereMinutes}) s`;
+}
+
+/** Where the sums of tenants and destinations end, within the range and on a step of theirs. */
+async function summedTo(sql: Reader, { from, to }: Omit<Span, "stepMs">, widthMs: number): Promise<Date> {
+  const [row] = await sql<{ at: Date }>(
+    "SELECT summed_to AS at FROM sluice.series_summed WHERE what = 'series'",
+  );
+  const end = Math.floor(to.getTime() / widthMs) * widthMs;
+  return new Date(Math.max(from.getTime(), Math.min(row?.at.getTime() ?? 0, end)));
+}
 
 /** Steps that had an attempt, oldest first; from the minute of `from` to before the minute of `to`. */
 export async function readCounts(sql: Reader, level: SeriesLevel, span: Span): Promise<CountRow[]> {
@@ -161,9 +230,11 @@ export async function readCounts(sql: Reader, level: SeriesLevel, span: Span): P
   const values: unknown[] = [span.from, span.to, span.stepMs, value];
   const select = `SELECT ${bin("minute")} AS t, service_class, ${COUNTS}, ${level.kind === "destination" ? SERVICES : NO_SERVICES}`;
   const group = `GROUP BY 1, 2 ORDER BY 1 DESC LIMIT ${2 * MAX_STEPS}`;
-  if (value === null && inQuarters(span)) {
-    values.push(new Date(Math.floor(span.to.getTime() / QUARTER_MS) * QUARTER_MS));
-    return (await sql<CountRow>(`${select} FROM ${QUARTERS} ${group}`, values)).reverse();
+  const kept = sumsOf(level);
+  if (inSteps(span, kept.widthMs)) {
+    const end = new Date(Math.floor(span.to.getTime() / QUARTER_MS) * QUARTER_MS);
+    values.push(value === null ? end : await summedTo(sql, span, kept.widthMs));
+    return (await sql<CountRow>(`${select} FROM ${sumsText(kept, where)} ${group}`, values)).reverse();
   }
   const rows = await sql<CountRow>(
     `${select}
@@ -175,9 +246,9 @@ export async function readCounts(sql: Reader, level: SeriesLevel, span: Span): P
   return rows.reverse();
 }
 
-/** Whole quarters in each step, and the first of them whole. */
-function inQuarters({ from, stepMs }: Span): boolean {
-  return stepMs % QUARTER_MS === 0 && from.getTime() % QUARTER_MS === 0;
+/** Whole sums in each step, and the first of them whole. */
+function inSteps({ from, stepMs }: Span, widthMs: number): boolean {
+  return stepMs % widthMs === 0 && from.getTime() % widthMs === 0;
 }
 
 /** Requests of each minute with the gaps to those before them, oldest first. For a span of minutes, not of days. */

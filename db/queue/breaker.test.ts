@@ -58,7 +58,7 @@ describe("the breaker", () => {
   it("stays closed while the row is younger than thirty seconds, and when an answer stands between", async () => {
     const place = await makePlace(database.pool);
     const nowMs = await databaseNowMs(database.pool);
-    expect(await report(place, down(40, nowMs, 29_000))).toMatchObject({ breaker: "closed" });
+    expect(await report(place, down(40, nowMs, 24_000))).toMatchObject({ breaker: "closed" });
     expect(await report(place, { alive_ms: nowMs + 1 })).toMatchObject({ breaker: "closed" });
     expect(await report(place, down(19, nowMs))).toMatchObject({ breaker: "closed" });
     expect((await stateOf(place)).down_in_row).toBe(19);

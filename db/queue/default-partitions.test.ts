@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { uuidV7 } from "#domain/ids.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import { awayFromMidnight } from "#tests/support/midnight.ts";
 import { countRows, leaseRows, makePlace, outcomeOf, type Place } from "#tests/support/queue-rows/sql.ts";
 import { finish } from "./finish.ts";
 import { readPartitionHealth } from "./partition-health.ts";
@@ -22,6 +23,7 @@ beforeAll(async () => {
   place = await makePlace(database.pool);
 });
 beforeEach(async () => {
+  await awayFromMidnight();
   await database.pool.query(
     "TRUNCATE sluice.delivery, sluice.dead_letter, sluice.payload, sluice.attempt, sluice.delivery_archive",
   );

@@ -4,6 +4,7 @@
  * long for a lock: writers would wait behind it.
  */
 import type { Pool, PoolClient } from "pg";
+import { transact } from "../transact.ts";
 
 /** Most partitions that one pass drops. */
 export const MAX_DROPS = 50;
@@ -232,19 +233,13 @@ function daysOf(parent: Parent, days: PartitionDays): number {
  */
 async function withLock<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T | null> {
   for (let attempt = 0; attempt < LOCK_TRIES; attempt++) {
-    const client = await pool.connect();
     try {
-      await client.query("BEGIN");
-      await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      await client.query(`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`);
-      const result = await work(client);
-      await client.query("COMMIT");
-      return result;
+      return await transact(pool, { lockMs: LOCK_TIMEOUT_MS }, async (client) => {
+        await client.query(`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`);
+        return work(client);
+      });
     } catch (error) {
-      await client.query("ROLLBACK").catch(() => undefined);
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-    } finally {
-      client.release();
     }
   }
   return null;

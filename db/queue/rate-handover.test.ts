@@ -49,16 +49,22 @@ describe("FAIR-1 the next token of a destination's rate", () => {
     expect(theirs.entries[0]).toMatchObject({ taken: 0, blocker: "rate" });
     expect((mine.entries[0]?.untilMs ?? 0) - first.claimedAtMs).toBeCloseTo(GAP_MS, -1);
     expect((theirs.entries[0]?.untilMs ?? 0) - first.claimedAtMs).toBeCloseTo(GAP_MS + TOKEN_LIFE_MS, -1);
-    await passMs(place, GAP_MS);
+  });
+
+  it("is taken by another process when the last one's life is over, and is that one's from then on", async () => {
+    // A life of most of a minute: the test's own seconds do not matter here either.
+    const place = await makeRated(SLOW / 100, 1);
+    const gapMs = 100 * GAP_MS;
+    const lifeMs = gapMs * TOKEN_LIFE_SHARE;
+    const [own, other] = [randomUUID(), randomUUID()];
+    expect((await ask(place, own)).ids).toHaveLength(1);
+    await passMs(place, gapMs);
     expect((await ask(place, other)).ids).toEqual([]);
-    await passMs(place, TOKEN_LIFE_MS);
+    await passMs(place, lifeMs);
     const taken = await ask(place, other);
     expect(taken.ids).toHaveLength(1);
     // From now on it is the other's, counted from when it took it.
-    expect((await ask(place, own)).entries[0]?.untilMs).toBeCloseTo(
-      taken.claimedAtMs + GAP_MS + TOKEN_LIFE_MS,
-      -2,
-    );
+    expect((await ask(place, own)).entries[0]?.untilMs).toBeCloseTo(taken.claimedAtMs + gapMs + lifeMs, -2);
   });
 
   it("is there at once for anybody when the destination has rested", async () => {

@@ -89,7 +89,7 @@ describe("LEASE-3 expired leases", () => {
 
   it("live leases are never touched, however old the row is (fault 58)", async () => {
     const ids = await makeDeliveries(database.pool, { ...place, count: 3, dueInMs: -3_600_000 });
-    await leaseRows(database.pool, ids, { untilInMs: 1_000, leasedAgoMs: 3_600_000 });
+    await leaseRows(database.pool, ids, { untilInMs: 60_000, leasedAgoMs: 3_600_000 });
     expect(await returnExpiredLeases(database.pool)).toEqual({ returned: 0, dead: 0 });
     expect(await countRows(database.pool, "delivery WHERE state = 'leased'")).toBe(3);
   });

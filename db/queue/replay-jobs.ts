@@ -3,8 +3,9 @@
  * costs a moment: the reconciler puts it back. And the end of reviews and approvals that nobody used in time.
  */
 
-import type { ClientBase, Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { toPublicId } from "#domain/ids.ts";
+import { type TransactionBounds, transact } from "../transact.ts";
 import { closeFrozen, recallItems } from "./replay-release.ts";
 import { addEvent, auditStep, lockBatch, readPolicy, stepBatch } from "./replay-rows.ts";
 import type { Queryable } from "./types.ts";
@@ -119,30 +120,10 @@ async function expireOne(
   });
 }
 
-const LOCK_TIMEOUT_MS = 2_000;
-const STATEMENT_TIMEOUT_MS = 10_000;
-const IDLE_TIMEOUT_MS = 5_000;
+/** A process that is stopped in its turn holds nothing for long. */
+const TURN_BOUNDS: TransactionBounds = { lockMs: 2_000, statementMs: 10_000, idleMs: 5_000 };
 
-/** One short transaction of the runner: bounded, so that a process that is stopped in it holds nothing for long. */
-export async function inTransaction<T>(pool: Pool, work: (client: ClientBase) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken = true;
-  try {
-    await client.query(
-      `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
-       SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
-    );
-    const result = await work(client);
-    await client.query("COMMIT");
-    broken = false;
-    return result;
-  } catch (error) {
-    broken = !(await client.query("ROLLBACK").then(
-      () => true,
-      () => false,
-    ));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
+/** One short transaction of the runner. */
+export function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return transact(pool, TURN_BOUNDS, work);
 }

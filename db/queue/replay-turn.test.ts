@@ -272,7 +272,7 @@ describe("stops by itself", () => {
       [batch.id],
     );
     expect(lane.rows).toEqual([
-      { stop_condition: "equal_failures", stop_text: "5 in a row: server_error 500" },
+      { stop_condition: "equal_failures", stop_text: "5 in a row: server error 500" },
     ]);
     for (let rounds = 0; (await now(batch)).state === "running" && rounds < 20; rounds += 1) {
       await send(database.pool, place);

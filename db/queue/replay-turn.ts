@@ -8,20 +8,16 @@ import { toPublicId } from "#domain/ids.ts";
 import { takeTokens } from "#domain/rate.ts";
 import {
   openCount,
-  type ReplayCounts,
   type ReplayState,
   rampShare,
+  releasedCount,
   SENDING_STATES,
   TURNING_STATES,
+  totalCount,
 } from "#domain/replay.ts";
 import type { ReplayPolicy } from "#domain/replay-plan.ts";
-import {
-  breachesOf,
-  type ConditionState,
-  checkStop,
-  describeBreaches,
-  equalFailures,
-} from "#domain/replay-stop.ts";
+import { breachesOf, type ConditionState, checkStop, equalFailures } from "#domain/replay-stop.ts";
+import { laneDetail, lastPauseCause, pauseCause } from "#domain/replay-words.ts";
 import { resolveGroups } from "./replay-groups.ts";
 import { inTransaction, writeReplayJob } from "./replay-jobs.ts";
 import { type ReplayLaneRow, readLanes, readReadings } from "./replay-readings.ts";
@@ -177,8 +173,8 @@ async function stopLane(turn: Turn, lane: ReplayLaneRow, condition: string, text
     batchId: batch.id,
     kind: "lane_stopped",
     actor: context.actor,
-    detail: `${destination}: ${text}`,
-    facts: { destination, condition, recalled, left },
+    detail: laneDetail(destination, text),
+    facts: { destination, condition, text, recalled, left },
   });
   return recalled;
 }
@@ -194,7 +190,7 @@ async function noteHold({ client, batch, context }: Turn, lane: ReplayLaneRow): 
     batchId: batch.id,
     kind: lane.hold === null ? "lane_goes_on" : "lane_held",
     actor: context.actor,
-    detail: lane.hold === null ? destination : `${destination}: held: ${lane.hold.replaceAll("_", " ")}`,
+    detail: laneDetail(destination, lane.hold === null ? "" : `held: ${lane.hold.replaceAll("_", " ")}`),
     facts: { destination, hold: lane.hold },
   });
 }
@@ -210,12 +206,15 @@ async function pauseItself(
   const pauses = batch.auto_pauses + 1;
   const ends = pauses >= policy.maxAutoPauses;
   const { recalled } = await recallItems(client, batch.id, null, ends ? "recalled" : "frozen");
-  const at = new Date(batch.now_ms).toISOString();
-  const cause =
-    `${describeBreaches(states)} at ${at}, ${sentOf(counts)} of ${totalOf(counts)} released`.slice(0, 500);
-  const facts = { conditions: breachesOf(states), pauses };
+  const cause = pauseCause(states, batch.now_ms, counts);
+  const facts = {
+    conditions: breachesOf(states),
+    pauses,
+    released: releasedCount(counts),
+    total: totalCount(counts),
+  };
   if (ends) {
-    const text = `automatic pause ${pauses}: ${cause}`.slice(0, 500);
+    const text = lastPauseCause(pauses, cause);
     await step(
       turn,
       "stopping",
@@ -233,9 +232,6 @@ async function pauseItself(
   }
   return { ...NOTHING, recalled: before + recalled, state: turn.batch.state, nextMs: TURN_MS };
 }
-
-const totalOf = (counts: ReplayCounts) => Object.values(counts).reduce((sum, n) => sum + n, 0);
-const sentOf = (counts: ReplayCounts) => counts.released + counts.delivered + counts.dead_again;
 
 /** Steps that need no person: the end of the canary, of an automatic hold, and of the batch. */
 async function advance(turn: Turn): Promise<void> {

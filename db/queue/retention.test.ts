@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { uuidV7 } from "#domain/ids.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDeliveries } from "#tests/support/factories.ts";
+import { awayFromMidnight } from "#tests/support/midnight.ts";
 import {
   countRows,
   leaseRows,
@@ -29,6 +30,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
+  await awayFromMidnight();
   await database.pool.query(
     "TRUNCATE sluice.delivery, sluice.dead_letter, sluice.delivery_key, sluice.payload, sluice.attempt, sluice.delivery_archive",
   );

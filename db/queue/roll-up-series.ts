@@ -11,6 +11,7 @@ import {
   type OutcomeGroup,
   SERVICE_BOUNDS_MS,
 } from "#domain/series.ts";
+import { KEEP_DAYS, sumSeries } from "./sum-series.ts";
 import type { Queryable } from "./types.ts";
 
 /** Counted at most this often. */
@@ -19,8 +20,6 @@ export const ROLL_UP_EVERY_MS = 8_000;
 const LOOK_BACK_MS = 60_000;
 /** Most minutes of one run, the newest first: a database that starts with old attempts gets no older history. */
 const MAX_MINUTES = 240;
-/** A little longer than the longest range of the charts. */
-const KEEP_DAYS = 8;
 /** Most rows that one run removes of a table. */
 const MAX_REMOVED_ROWS = 5_000;
 
@@ -122,16 +121,22 @@ const ROLL_UP = `
 const PRUNE = [
   ["series_minute", "minute"],
   ["series_quarter", "at"],
+  ["series_sum", "at"],
+  ["queue_sample_30m", "at"],
   ["queue_sample_5m", "at"],
 ] as const;
 
-/** Counts what is new, unless another process does or has just done so. Returns how many rows it wrote. */
+/**
+ * Counts what is new, unless another process does or has just done so; then sums the hours that are over, and removes what is
+ * past its time. Returns how many rows the counting wrote.
+ */
 export async function rollUpSeries(pool: Queryable, everyMs = ROLL_UP_EVERY_MS): Promise<number> {
   const result = await pool.query({
     name: "sluice-roll-up-series",
     text: ROLL_UP,
     values: [everyMs, LOOK_BACK_MS],
   });
+  await sumSeries(pool);
   for (const [table, column] of PRUNE) {
     await pool.query({
       name: `sluice-prune-${table}`,

@@ -55,8 +55,8 @@ const EXTRA: Readonly<Record<string, readonly string[]>> = { "app/demo": ["demo"
 /** A test sets its room up with the other rooms' real parts; the console stays out of reach for it too. */
 const TESTS_MAY = ["db", "demo", "domain", "outbox", "prisma", "scripts", "tests"];
 
-/** Configuration files of tools, beside the rooms. */
-const ROOT_MAY = ["scripts", "e2e/config"];
+/** Files beside the rooms: the tools' configuration, and proxy.ts, which answers in the words of the API. */
+const ROOT_MAY = ["scripts", "e2e/config", "domain/problem"];
 
 const TEST_FILE = /\.(test|spec)\.tsx?$/;
 

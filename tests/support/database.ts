@@ -19,13 +19,23 @@ export interface TestDatabase {
 }
 
 const POOL_MAX = 10;
+/** Far longer than a test holds a transaction open or waits for a connection, also on a machine that stands still at times. */
+const PATIENT_MS = 300_000;
 
-/** Clones the template of a region (default us). Call `drop` in afterAll. */
-export async function createTestDatabase(options: { region?: Region } = {}): Promise<TestDatabase> {
+export interface TestDatabaseOptions {
+  /** Default us. */
+  readonly region?: Region;
+  /** Without graphile-worker's schema also where tests start workers. */
+  readonly bare?: boolean;
+}
+
+/** Clones the template of a region. Call `drop` in afterAll. */
+export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const region = options.region ?? "us";
-  const { prefix, serverUrls, templates } = inject("testServers");
+  const { prefix, serverUrls, templates, bareTemplates } = inject("testServers");
   const name = `${prefix}${region}_${randomBytes(5).toString("hex")}`;
-  await createDatabase(serverUrls[region], name, { template: templates[region] });
+  const template = (options.bare ? bareTemplates : templates)[region];
+  await createDatabase(serverUrls[region], name, { template });
   // A database's own settings are not part of its template.
   await withClient(serverUrls[region], (client) => storeDatabaseRegion(client, name, region));
   return openTestDatabase(region, name, serverUrls[region]);
@@ -41,7 +51,13 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 
 function openTestDatabase(region: Region, name: string, serverUrl: string): TestDatabase {
   const connectionString = withDatabase(serverUrl, name);
-  const pool = createPool({ connectionString, max: POOL_MAX, applicationName: "sluice-test" });
+  const pool = createPool({
+    connectionString,
+    max: POOL_MAX,
+    applicationName: "sluice-test",
+    connectionTimeoutMs: PATIENT_MS,
+    idleInTransactionTimeoutMs: PATIENT_MS,
+  });
   return {
     region,
     connectionString,

@@ -1,5 +1,5 @@
 /** A pair of region databases for tests that need both. */
-import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from "./database.ts";
 
 export interface TestRegions {
   us: TestDatabase;
@@ -9,10 +9,12 @@ export interface TestRegions {
 }
 
 /** Clones one database per region. */
-export async function createTestRegions(): Promise<TestRegions> {
+export async function createTestRegions(
+  options: Omit<TestDatabaseOptions, "region"> = {},
+): Promise<TestRegions> {
   const [us, eu] = await Promise.all([
-    createTestDatabase({ region: "us" }),
-    createTestDatabase({ region: "eu" }),
+    createTestDatabase({ ...options, region: "us" }),
+    createTestDatabase({ ...options, region: "eu" }),
   ]);
   return {
     us,

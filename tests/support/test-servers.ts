@@ -4,7 +4,10 @@
  * It must never touch a database that it did not make: all its names carry this run's prefix.
  */
 
+import { runMigrations } from "graphile-worker";
 import type { TestProject } from "vitest/node";
+import { createDatabase, withDatabase } from "#db/admin.ts";
+import type { Region } from "#domain/region.ts";
 import { createMigrated, openScratchServers } from "#scripts/lib/scratch-databases.ts";
 import type { TestServerVersion } from "#scripts/lib/test-server.ts";
 
@@ -14,8 +17,10 @@ export interface TestServers {
   prefix: string;
   /** URL of an administration database on the server of each region. */
   serverUrls: { us: string; eu: string };
-  /** Name of the migrated template database of each region. */
+  /** Name of the migrated template database of each region; for tests of workers it has graphile-worker's schema too. */
   templates: { us: string; eu: string };
+  /** ... without graphile-worker's schema, whatever the group. */
+  bareTemplates: { us: string; eu: string };
 }
 
 declare module "vitest" {
@@ -24,8 +29,13 @@ declare module "vitest" {
   }
 }
 
+/** The group whose tests start workers, as vitest.config.ts names it. */
+const WORKER_GROUP = "worker";
+
 interface Running {
   servers: TestServers;
+  /** Made when the first group asks for them. */
+  workerTemplates: Promise<TestServers["templates"]> | null;
   users: number;
   stop(): Promise<void>;
 }
@@ -50,7 +60,7 @@ export async function provideServers(
   shared.sluiceTestServers.set(version, starting);
   const running = await starting;
   running.users += 1;
-  project.provide("testServers", running.servers);
+  project.provide("testServers", await serversFor(project.name, running));
   return async () => {
     running.users -= 1;
     if (running.users > 0) return;
@@ -65,10 +75,29 @@ async function begin(version: TestServerVersion): Promise<Running> {
     const us = await createMigrated(servers, "us", "template");
     const eu = await createMigrated(servers, "eu", "template");
     const { prefix, serverUrls } = servers;
-    const known = { prefix, serverUrls, templates: { us: us.name, eu: eu.name } };
-    return { servers: known, users: 0, stop: () => servers.stop() };
+    const templates = { us: us.name, eu: eu.name };
+    const known = { prefix, serverUrls, templates, bareTemplates: templates };
+    return { servers: known, workerTemplates: null, users: 0, stop: () => servers.stop() };
   } catch (error) {
     await servers.stop();
     throw error;
   }
+}
+
+/** Every worker installs graphile-worker's schema where it is missing: half a second of each test, and no promise of it. */
+async function serversFor(group: string, running: Running): Promise<TestServers> {
+  if (group !== WORKER_GROUP) return running.servers;
+  running.workerTemplates ??= makeWorkerTemplates(running.servers);
+  return { ...running.servers, templates: await running.workerTemplates };
+}
+
+async function makeWorkerTemplates(servers: TestServers): Promise<TestServers["templates"]> {
+  const make = async (region: Region) => {
+    const name = `${servers.prefix}worker_template_${region}`;
+    const serverUrl = servers.serverUrls[region];
+    await createDatabase(serverUrl, name, { template: servers.bareTemplates[region] });
+    await runMigrations({ connectionString: withDatabase(serverUrl, name) });
+    return name;
+  };
+  return { us: await make("us"), eu: await make("eu") };
 }

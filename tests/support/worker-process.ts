@@ -13,7 +13,7 @@ import { TEST_SECRET_KEYS } from "./factories.ts";
 import { waitFor } from "./wait-for.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const READY_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 120_000;
 const NOWHERE = path.join(ROOT, "node_modules", ".sluice-test-nowhere");
 
 export interface WorkerExit {

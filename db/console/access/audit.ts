@@ -1,6 +1,7 @@
 /** Changes of access are audited in the console's own database, in the transaction of the change. */
 import type { Pool, PoolClient } from "pg";
 import type { Role } from "#domain/permissions.ts";
+import { transact as transactWithin } from "../../transact.ts";
 
 /** Who changes it, and why. */
 export interface AuditedChange {
@@ -64,23 +65,7 @@ async function insert(
   );
 }
 
-/** Runs `work` in one transaction. */
-export async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken = true;
-  try {
-    await client.query("BEGIN");
-    const result = await work(client);
-    await client.query("COMMIT");
-    broken = false;
-    return result;
-  } catch (error) {
-    broken = !(await client.query("ROLLBACK").then(
-      () => true,
-      () => false,
-    ));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
+/** Runs `work` in one transaction of the console's own database, whose pool bounds its statements. */
+export function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return transactWithin(pool, {}, work);
 }

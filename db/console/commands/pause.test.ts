@@ -359,7 +359,7 @@ describe("a change that meets another one", () => {
             );
             return rowCount === 1;
           },
-          { what: "the row to be free again", timeoutMs: 20_000 },
+          { what: "the row to be free again" },
         );
         await client.query("SELECT 1");
         return { tenantId: null, version: null, before: {}, after: {} };

@@ -14,13 +14,13 @@ import { SluiceError } from "#domain/errors.ts";
 import { toPublicId } from "#domain/ids.ts";
 import type { Region } from "#domain/region.ts";
 import { sendControlHint } from "../../queue/wake-job.ts";
+import { type TransactionBounds, transact } from "../../transact.ts";
 import { type IdempotencyKey, type StoredAnswer, storeAnswer, takeKey } from "./idempotency.ts";
 
 /** Longest wait for a row that another change holds. */
 const LOCK_TIMEOUT_MS = 2_000;
-const STATEMENT_TIMEOUT_MS = 5_000;
-/** A caller that is stopped in the middle of its transaction holds its rows, and a worker's finish behind them, no longer. */
-const IDLE_TIMEOUT_MS = 2_000;
+/** A caller that is stopped in the middle of its transaction holds its rows, and a worker's finish behind them, for `idleMs`. */
+const BOUNDS: TransactionBounds = { lockMs: LOCK_TIMEOUT_MS, statementMs: 5_000, idleMs: 2_000 };
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Who asks, and where. The pool is that region's own. */
@@ -127,7 +127,7 @@ export async function runCommand(
   const auditId = context.newId();
   let done: Done;
   try {
-    done = await transact(context, subject, auditId, change);
+    done = await changeOnce(context, subject, auditId, change);
   } catch (error) {
     if (error instanceof Refusal) {
       await recordRefusal(context, subject, auditId, error);
@@ -173,19 +173,13 @@ export async function passBarrier(pool: Pick<Pool, "query">): Promise<boolean> {
   }
 }
 
-async function transact(
+function changeOnce(
   context: CommandContext,
   subject: CommandSubject,
   auditId: string,
   change: (client: PoolClient, nowMs: number) => Promise<Changed>,
 ): Promise<Done> {
-  const client = await context.pool.connect();
-  let broken = true;
-  try {
-    await client.query(
-      `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
-       SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`,
-    );
+  return transact(context.pool, BOUNDS, async (client) => {
     const clock = await client.query<{ region: string; now_ms: number }>(
       "SELECT region, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms FROM sluice.region_control",
     );
@@ -199,18 +193,8 @@ async function transact(
     }
     const earlier = context.idempotency && (await takeKey(client, context, context.idempotency));
     const answer = earlier ?? (await perform(client, context, subject, { auditId, nowMs, change }));
-    await client.query("COMMIT");
-    broken = false;
     return { answer, replayed: Boolean(earlier) };
-  } catch (error) {
-    broken = !(await client.query("ROLLBACK").then(
-      () => true,
-      () => false,
-    ));
-    throw error;
-  } finally {
-    client.release(broken);
-  }
+  });
 }
 
 /** The change, its audit row and, with a key, the answer that a repeat gets: together or not at all. */

@@ -1,16 +1,19 @@
 /**
- * Batches that are out and batches that went without their second person, for the banners of every page. Reads only. A batch
- * is told to those who may read every tenant of it. Nothing that is out may be missing from the counts.
+ * Batches that are out, batches that went without their second person, and how many wait for the caller to be it: for the
+ * banners and the badge of every page. Reads only. A batch is told to those who may read every tenant of it. Nothing that is
+ * out may be missing from the counts, and nothing that has ended may be read for them.
  */
 import { toPublicId } from "#domain/ids.ts";
 import type { TenantScope } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import type { ReplayState } from "#domain/replay.ts";
 import type { Reader } from "../read-region.ts";
-import { scopeTerm } from "./replay-row.ts";
+import { awaitingTerm, type ReplayViewer, scopeTerm } from "./replay-row.ts";
 import type { ActiveBreakGlass, ActiveReplay } from "./replay-views.ts";
 
 const MAX_ACTIVE_REPLAYS = 100;
+/** People write batches, so there are never so many that wait. */
+const MAX_AWAITING = 1_000;
 /** How long it is told that somebody went without the second person. */
 export const BREAK_GLASS_TOLD_MS = 24 * 60 * 60 * 1_000;
 
@@ -24,6 +27,8 @@ export interface ActiveReplays {
   readonly replaysAutoPaused: number;
   /** Of the last 24 hours, the newest first. */
   readonly breakGlass: readonly ActiveBreakGlass[];
+  /** Under review, and the caller may be the second person. */
+  readonly awaitingMe: number;
 }
 
 interface OutRow {
@@ -40,7 +45,12 @@ interface OutRow {
   auto_paused: number;
 }
 
-// The term of states repeats the partial index's own words, so that only batches that are out are looked at.
+// The terms of states repeat the partial index's own words, so that only batches that have not ended are looked at.
+const AWAITING = (term: string) => `
+  SELECT count(*)::integer AS n FROM (
+    SELECT 1 FROM sluice.replay_batch b
+     WHERE b.state NOT IN ('draft', 'completed', 'stopped', 'failed', 'rejected', 'expired', 'cancelled') AND ${term} LIMIT $1) w`;
+
 const OUT = (term: string) => `
   SELECT o.id, o.name, o.state, o.paused_auto, CASE WHEN o.state = 'paused' THEN o.pause_cause ELSE o.stop_cause END AS cause,
          coalesce(o.started_at, o.created_at) AS started_at, n.items, n.delivered, o.running, o.paused, o.auto_paused
@@ -67,6 +77,7 @@ export async function activeReplays(
   sql: Reader,
   region: Region,
   tenants: TenantScope,
+  viewer: ReplayViewer,
 ): Promise<ActiveReplays> {
   const values: unknown[] = [MAX_ACTIVE_REPLAYS];
   const out = await sql<OutRow>(OUT(scopeTerm(tenants, (value) => `$${values.push(value)}`)), values);
@@ -78,6 +89,10 @@ export async function activeReplays(
     break_glass_at: Date;
     reason: string | null;
   }>(BROKEN(scopeTerm(tenants, (value) => `$${told.push(value)}`)), told);
+  const waiting: unknown[] = [MAX_AWAITING];
+  const bind = (value: unknown) => `$${waiting.push(value)}`;
+  const mine = `${awaitingTerm(viewer, region, bind)} AND ${scopeTerm(tenants, bind)}`;
+  const [awaiting] = await sql<{ n: number }>(AWAITING(mine), waiting);
   const [first] = out;
   return {
     replays: out.map((row) => ({
@@ -102,5 +117,6 @@ export async function activeReplays(
       at: row.break_glass_at.toISOString(),
       until: new Date(row.break_glass_at.getTime() + BREAK_GLASS_TOLD_MS).toISOString(),
     })),
+    awaitingMe: awaiting?.n ?? 0,
   };
 }

@@ -11,6 +11,9 @@ import { type Reader, type RegionAnswer, readRegion } from "../read-region.ts";
 import { scopeTerm } from "./replay-row.ts";
 import type { ReplayItemPage, ReplayItemView } from "./replay-views.ts";
 
+/** Of its cursors. */
+const LIST = "replay-items";
+
 export interface ReplayItemFilter {
   region: Region;
   /** `rpl_...` */
@@ -63,7 +66,8 @@ export async function listReplayItems(
   if (filter.state !== undefined) terms.push(`i.state = ${bind(filter.state)}`);
   if (filter.destination !== undefined)
     terms.push(`i.destination_id = ${bind(fromPublicId("dst", filter.destination))}::uuid`);
-  if (filter.cursor !== undefined) terms.push(`i.delivery_id > ${bind(readCursor(filter.cursor).id)}::uuid`);
+  if (filter.cursor !== undefined)
+    terms.push(`i.delivery_id > ${bind(readCursor(LIST, filter.cursor).id)}::uuid`);
   return readRegion(filter.region, async (sql) => {
     if (!(await isVisible(sql, id, tenants))) return null;
     const found = await sql<ItemRow>(
@@ -76,7 +80,7 @@ export async function listReplayItems(
     const last = rows.at(-1);
     return {
       rows: rows.map(toReplayItem),
-      next: found.length > filter.limit && last ? writeCursor({ id: last.delivery_id }) : null,
+      next: found.length > filter.limit && last ? writeCursor(LIST, { id: last.delivery_id }) : null,
     };
   });
 }

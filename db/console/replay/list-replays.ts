@@ -2,13 +2,14 @@
  * Replay batches of a region, newest first, and how many stand in each tab. Reads only. A batch is shown to those who may
  * read every tenant that it touches, and to nobody else; what lies outside is in no row and no count.
  */
-import { type AccessScope, regionsOf, scopeOf, tenantsIn } from "#domain/permissions.ts";
+import { type AccessScope, regionsOf, tenantsIn } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import type { ReplayState } from "#domain/replay.ts";
 import { type ReplayTab, TAB_STATES } from "#domain/replay-tabs.ts";
 import { readCursor, writeCursor } from "../cursor.ts";
 import { type RegionAnswer, readRegion } from "../read-region.ts";
 import {
+  awaitingTerm,
   type BatchRow,
   NOBODY,
   type ReplayViewer,
@@ -18,6 +19,9 @@ import {
   toReplayRow,
 } from "./replay-row.ts";
 import type { ReplayPage, ReplaySummary, ReplaySummaryAnswer } from "./replay-views.ts";
+
+/** Of its cursors. */
+const LIST = "replays";
 
 export interface ReplayFilter {
   region: Region;
@@ -41,7 +45,7 @@ export async function listReplays(
   if (filter.state !== undefined) terms.push(`b.state = ${bind(filter.state)}`);
   if (filter.tab !== undefined) terms.push(`b.state = ANY (${bind(TAB_STATES[filter.tab])}::text[])`);
   // The ids are of UUIDv7: their order is that of the creation.
-  if (filter.cursor !== undefined) terms.push(`b.id < ${bind(readCursor(filter.cursor).id)}::uuid`);
+  if (filter.cursor !== undefined) terms.push(`b.id < ${bind(readCursor(LIST, filter.cursor).id)}::uuid`);
   // The page first: the numbers are of its batches only.
   const text = `
     SELECT ${ROW_COLUMNS}
@@ -53,7 +57,7 @@ export async function listReplays(
     const last = rows.at(-1);
     return {
       rows: rows.map((row) => toReplayRow(row, region, viewer)),
-      next: found.length > filter.limit && last ? writeCursor({ id: last.id }) : null,
+      next: found.length > filter.limit && last ? writeCursor(LIST, { id: last.id }) : null,
     };
   });
 }
@@ -84,28 +88,19 @@ interface OpenCounts {
 function summarize(
   access: AccessScope,
   region: Region,
-  { grants, actor }: ReplayViewer,
+  viewer: ReplayViewer,
 ): Promise<RegionAnswer<ReplaySummary>> {
   const tenants = tenantsIn(access, region);
-  const approves = scopeOf(grants, "replay_approve")[region];
-  const values: unknown[] = [
-    TAB_STATES.running,
-    actor,
-    approves !== undefined,
-    approves ?? null,
-    TAB_STATES.finished,
-  ];
+  const values: unknown[] = [TAB_STATES.running, TAB_STATES.finished];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const term = scopeTerm(tenants, bind);
-  // One's own batch is nobody's to review; one of several tenants is a matter of the region.
   const open = `
     SELECT count(*) FILTER (WHERE b.state = 'in_review')::integer AS needs_review,
-           count(*) FILTER (WHERE b.state = 'in_review' AND $3 AND b.requested_by <> $2 AND NOT $2 = ANY (b.editors)
-                              AND ($4::uuid[] IS NULL OR cardinality(b.tenant_ids) = 1 AND b.tenant_ids <@ $4))::integer AS awaiting,
+           count(*) FILTER (WHERE ${awaitingTerm(viewer, region, bind)})::integer AS awaiting,
            count(*) FILTER (WHERE b.state = ANY ($1::text[]))::integer AS running,
            count(*) FILTER (WHERE b.state = 'paused' AND b.paused_auto)::integer AS auto_paused,
            count(*) FILTER (WHERE b.state = 'draft')::integer AS drafts
-      FROM (SELECT * FROM sluice.replay_batch b WHERE NOT b.state = ANY ($5::text[]) AND ${term} LIMIT ${MAX_OPEN}) b`;
+      FROM (SELECT * FROM sluice.replay_batch b WHERE NOT b.state = ANY ($2::text[]) AND ${term} LIMIT ${MAX_OPEN}) b`;
   const ended: unknown[] = [TAB_STATES.finished];
   const endedTerm = scopeTerm(tenants, (value) => `$${ended.push(value)}`);
   return readRegion(region, async (sql) => {

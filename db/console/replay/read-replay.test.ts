@@ -166,6 +166,10 @@ describe("badges and tabs", () => {
     const counts = async (who: ReturnType<typeof viewer>, scope = EVERYWHERE) => {
       const [answer] = (await readReplaySummary(scope, who, ["us"])).regions;
       if (answer?.status !== "ok") throw new Error("no summary");
+      // The badge of every page comes from another read, and says the same.
+      expect(await listActiveControls(scope, "us", who)).toMatchObject({
+        data: { awaitingMe: answer.data.awaitingMe },
+      });
       return answer.data;
     };
     expect(await counts(viewer("operator", "user:bob"))).toMatchObject({ needsReview: 1, awaitingMe: 1 });
@@ -260,7 +264,7 @@ describe("a batch that runs", () => {
     const shown = await read();
     expect(shown.lanes[0]).toMatchObject({
       effectiveRatePerSecond: 10,
-      equalFailures: { count: 4, limit: 5, text: "rate_limited 429" },
+      equalFailures: { count: 4, limit: 5, text: "rate limited 429" },
       canary: { items: 5, delivered: 0, open: 1 },
     });
     expect(shown).toMatchObject({ ratePerSecond: 10, sample: [], turnAgeMs: expect.any(Number) });

@@ -3,7 +3,7 @@
  * must never name a tenant or a destination of a batch that the caller may not read: the scope's term comes first.
  */
 import { toPublicId } from "#domain/ids.ts";
-import { type Grant, permitsOf, type TenantScope } from "#domain/permissions.ts";
+import { type Grant, permitsOf, scopeOf, type TenantScope } from "#domain/permissions.ts";
 import type { Region } from "#domain/region.ts";
 import {
   countsOf,
@@ -80,6 +80,22 @@ export interface BatchRow {
 /** `bind` puts a value into the statement; null sees all. */
 export function scopeTerm(tenants: TenantScope, bind: (value: unknown) => string): string {
   return tenants === null ? "true" : `b.tenant_ids <@ ${bind(tenants)}::uuid[]`;
+}
+
+/**
+ * Whether the viewer may be the second person of the batch `b`, which waits for one: one's own batch is nobody's to review,
+ * and one of several tenants is a matter of the region.
+ */
+export function awaitingTerm(
+  { grants, actor }: ReplayViewer,
+  region: Region,
+  bind: (value: unknown) => string,
+): string {
+  const approves = scopeOf(grants, "replay_approve")[region];
+  if (approves === undefined) return "false";
+  const [who, tenants] = [`${bind(actor)}::text`, `${bind(approves)}::uuid[]`];
+  return `b.state = 'in_review' AND b.requested_by <> ${who} AND NOT ${who} = ANY (b.editors)
+    AND (${tenants} IS NULL OR cardinality(b.tenant_ids) = 1 AND b.tenant_ids <@ ${tenants})`;
 }
 
 export function wholeCounts(counts: Partial<ReplayCounts>): ReplayCounts {

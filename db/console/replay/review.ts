@@ -6,6 +6,7 @@ import type { PoolClient } from "pg";
 import { readCommand } from "#domain/commands.ts";
 import { ApproveReplay, BreakGlass, ReplayCommand } from "#domain/commands-replay.ts";
 import { SluiceError } from "#domain/errors.ts";
+import { refusal } from "#domain/permissions.ts";
 import type { ReplayState } from "#domain/replay.ts";
 import { closeFrozen } from "../../queue/replay-release.ts";
 import { addEvent, type ReplayBatchRow, type StepSet, stepBatch } from "../../queue/replay-rows.ts";
@@ -126,14 +127,7 @@ export async function breakGlass(context: CommandContext, input: BreakGlass): Pr
     to: () => "approved",
     work: async (_client, batch) => {
       if (context.role !== "admin") {
-        throw new Refusal(
-          "denied",
-          new SluiceError("forbidden", "break_glass needs the role admin", {
-            action: "break_glass",
-            roles: ["admin"],
-          }),
-          batchFacts(batch),
-        );
+        throw new Refusal("denied", refusal("break_glass"), batchFacts(batch));
       }
       if (command.typedName !== batch.name)
         throw new SluiceError("invalid_body", "typedName: is not the name of the batch");

@@ -2,15 +2,16 @@
  * Batches for tests whose promise is about worker processes: started at once, because fresh readings are written here in place
  * of the first roll-up's ten seconds. Only tests import this.
  */
-import { expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { continueReplay, startReplay } from "#db/console/replay/run.ts";
+import { createReceiver } from "#demo/receiver/server.ts";
 import type { Receiver } from "#demo/receiver/types.ts";
 import type { ReplayPlanInput } from "#domain/replay-plan.ts";
 import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
 import { makeDestination, makeTenant } from "#tests/support/factories.ts";
 import { countRows, type Place } from "#tests/support/queue-rows/sql.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
-import type { SpawnedWorker } from "#tests/support/worker-process.ts";
+import { endWorkers, type SpawnedWorker, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { writePolicy } from "#tests/support/worker-rows/sql.ts";
 import { bobOf, type Started } from "./batches.ts";
 import {
@@ -71,16 +72,40 @@ export async function intoRun(database: TestDatabase, batch: Batch): Promise<voi
   await continueReplay(bobOf(database), { ...about(batch), version });
 }
 
-const LEASE = { leaseMs: 3_000, requestDeadlineMs: 2_000, leaseMarginMs: 500 };
+/** Longer than a slow machine needs: what a killed worker holds is free when the test ends its leases. */
+const LEASE = { leaseMs: 600_000 };
 
-/** Short leases, so that what a killed worker holds is soon taken back, and no holds. */
-export async function makeCrashDatabase(): Promise<TestDatabase> {
-  const database = await createTestDatabase();
-  // A lease is as long as the longest of all classes.
-  for (const serviceClass of ["routine", "urgent"] as const)
-    await writePolicy(database.pool, serviceClass, LEASE);
-  await setReplayPolicy(database.pool, { canaryHoldMs: 0, rampHoldMs: 0, metricsMaxAgeMs: 600_000 });
-  return database;
+export interface CrashWorld {
+  readonly database: TestDatabase;
+  readonly receiver: Receiver;
+  spawn(): Promise<SpawnedWorker>;
+}
+
+/** For the top of a test file: one database without holds, one receiver, and no worker left after a test. */
+export function useCrashWorld(): CrashWorld {
+  let database: TestDatabase;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    [database, receiver] = await Promise.all([createTestDatabase(), createReceiver()]);
+    // A lease is as long as the longest of all classes.
+    for (const serviceClass of ["routine", "urgent"] as const)
+      await writePolicy(database.pool, serviceClass, LEASE);
+    await setReplayPolicy(database.pool, { canaryHoldMs: 0, rampHoldMs: 0, metricsMaxAgeMs: 600_000 });
+  });
+  afterEach(() => endWorkers());
+  afterAll(async () => {
+    await receiver.close();
+    await database.drop();
+  });
+  return {
+    get database() {
+      return database;
+    },
+    get receiver() {
+      return receiver;
+    },
+    spawn: () => spawnReadyWorker({ urls: { us: database.connectionString } }),
+  };
 }
 
 export async function killed(worker: SpawnedWorker): Promise<void> {
@@ -95,15 +120,13 @@ export const outOf = (database: TestDatabase, batch: Batch) =>
 /** Lets it go on to its end: everything is delivered with one effect, and each item has ended with its delivery. */
 export async function endsWhole(
   database: TestDatabase,
-  receiver: Receiver,
-  batch: Batch,
-  ids: readonly string[],
-  name: string,
+  { batch, ids }: Started,
+  seen: () => { readonly effects: number; readonly distinctKeys: number },
 ): Promise<void> {
   await intoRun(database, batch);
   await untilLong(async () => (await stateOf(database, batch)) === "completed", "the end of the batch");
   const states = await itemStates(database.pool, batch.id);
-  const { effects, distinctKeys } = receiver.stats(name);
+  const { effects, distinctKeys } = seen();
   const archived = await countRows(database.pool, "delivery_archive WHERE id = ANY ($1::uuid[])", [ids]);
   const found = { states, effects, distinctKeys, archived, out: await outOf(database, batch) };
   const all = RUN_ITEMS;

@@ -135,6 +135,36 @@ export async function expireLeases(pool: Pool, ids: readonly string[]): Promise<
   );
 }
 
+/** Ends the leases of a process that was killed, as if their time had passed. Returns how many. */
+export async function endLeasesOf(pool: Pool, pid: number): Promise<number> {
+  const { rowCount } = await pool.query(
+    `UPDATE sluice.delivery d SET lease_until = clock_timestamp() - interval '1 second'
+       FROM sluice.worker_process w WHERE w.id = d.leased_by AND w.pid = $1 AND d.state = 'leased'`,
+    [pid],
+  );
+  return rowCount ?? 0;
+}
+
+/** Makes waiting deliveries due, as if the time until then had passed. */
+export async function makeDue(pool: Pool, ids: readonly string[]): Promise<void> {
+  await pool.query("UPDATE sluice.delivery SET due_at = clock_timestamp() WHERE id = ANY($1::uuid[])", [ids]);
+}
+
+/** Attempts at a destination that started between two moments of the database's clock. */
+export async function countStarts(
+  pool: Pool,
+  destinationId: string,
+  fromMs: number,
+  toMs: number,
+): Promise<number> {
+  const { rows } = await pool.query<{ n: number }>(
+    `SELECT count(*)::integer AS n FROM sluice.attempt WHERE destination_id = $1
+        AND started_at BETWEEN to_timestamp($2::float8 / 1000) AND to_timestamp($3::float8 / 1000)`,
+    [destinationId, fromMs, toMs],
+  );
+  return rows[0]?.n ?? 0;
+}
+
 /** Ends every session of this database that has the application name. Returns how many. */
 export async function terminateSessions(pool: Pool, applicationName: string): Promise<number> {
   const { rows } = await pool.query(
