@@ -25,6 +25,9 @@ import { expect, test, type World } from "./support/world.ts";
 
 const SCENE_TIMEOUT_MS = 120_000;
 const LONG_MS = 180_000;
+/** The page behind either has been looked at without it. */
+const OPEN_DIALOG = "dialog[open]";
+const OPEN_PANEL = '[role="dialog"]';
 /** Entries of the batch that is looked at. */
 const REPLAYED = 6;
 
@@ -47,13 +50,14 @@ test.beforeEach(async ({ page, world }) => {
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name });
 const row = (page: Page) => page.getByRole("row").nth(1);
 
-/** Each tab of a page that is open. */
+/** Each tab of a page that is open: the page with the first, then what the others bring. */
 async function checkTabs(page: Page, what: string, shows: Locator): Promise<void> {
-  for (const tab of await page.getByRole("main").getByRole("tablist").first().getByRole("tab").all()) {
+  const tabs = await page.getByRole("main").getByRole("tablist").first().getByRole("tab").all();
+  for (const [place, tab] of tabs.entries()) {
     await tab.click();
     await expect(tab).toHaveAttribute("aria-selected", "true");
     await expect(shows).toBeVisible();
-    await checkView(page, `${what}: ${await tab.textContent()}`);
+    await checkView(page, `${what}: ${await tab.textContent()}`, place === 0 ? null : "main");
   }
 }
 
@@ -64,7 +68,7 @@ test.describe("pages", () => {
     await expect(page.getByRole("application").first()).toBeVisible();
     await checkView(page, "overview");
     await page.getByRole("button", { name: "View first-attempt age as table" }).click();
-    await checkAxe(page, "overview, a chart as a table");
+    await checkAxe(page, "overview, a chart as a table", "main");
     await visit(page, "/tenants", row(page));
     await checkView(page, "tenants");
     await visit(page, tenantPath(scene.limited, "us"), heading(page, "Limited Shop"));
@@ -83,15 +87,15 @@ test.describe("pages", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("x");
     await expect(page.getByText("1 delivery of this page selected")).toBeVisible();
-    await checkAxe(page, "deliveries, one selected");
+    await checkAxe(page, "deliveries, one selected", "main");
     await visit(page, `/deliveries?region=us&panel=${scene.waitingId}`, page.getByRole("dialog"));
     await expect(page.getByRole("dialog").getByRole("region", { name: "Timeline" })).toBeVisible();
-    await checkView(page, "a delivery in the side panel");
+    await checkView(page, "a delivery in the side panel", OPEN_PANEL);
     const timeline = page.getByRole("region", { name: "Timeline" });
     await visit(page, `/deliveries/${scene.waitingId}`, timeline);
     await checkView(page, "a delivery that waits");
     await page.getByRole("tab", { name: "Response" }).click();
-    await checkAxe(page, "a delivery, its response");
+    await checkAxe(page, "a delivery, its response", "main");
     await visit(page, `/deliveries/${scene.deadId}`, timeline);
     await checkView(page, "a dead letter");
   });
@@ -101,7 +105,7 @@ test.describe("pages", () => {
     await checkView(page, "causes");
     await visit(page, `/dead-letters?region=us&group=${scene.groupId}`, page.getByRole("dialog"));
     await expect(page.getByRole("dialog").getByRole("button", { name: "Assign" })).toBeEnabled();
-    await checkView(page, "a cause");
+    await checkView(page, "a cause", OPEN_PANEL);
     for (const name of ["Acknowledge", "Assign", "Note", "Will not replay"]) {
       await page.getByRole("button", { name, exact: true }).first().click();
       const dialog = page.locator("dialog[open]");
@@ -119,7 +123,7 @@ test.describe("pages", () => {
     await checkView(page, "audit");
     await row(page).getByRole("button").click();
     await expect(page.getByRole("dialog", { name: /^Audit/ })).toBeVisible();
-    await checkView(page, "audit, a row open");
+    await checkView(page, "audit, a row open", OPEN_PANEL);
     await visit(page, "/settings", page.getByRole("tabpanel"));
     await checkTabs(page, "settings", page.getByRole("tabpanel"));
     await visit(page, "/about", page.getByText("SLUICE_SESSION_HOURS"));
@@ -161,7 +165,7 @@ async function checkDialog(page: Page, controls: Locator, name: string): Promise
 
 /** The open dialog in both themes and at 320 px; Escape closes it. */
 async function checkDialogView(page: Page, dialog: Locator, name: string): Promise<void> {
-  await checkAxe(page, name);
+  await checkAxe(page, name, OPEN_DIALOG);
   await page.setViewportSize(SMALLEST);
   await checkWidth(page, name);
   const wide = await dialog.evaluate((own) => own.scrollWidth > own.clientWidth);
@@ -229,7 +233,9 @@ test("replays: a selection, a draft, its review with the dialog, a batch under w
 test.describe("dialogs", () => {
   test("of a tenant: pause, limits, weight, and resume", async ({ page }) => {
     const controls = await controlsOf(page, tenantPath(scene.limited, "us"), "Limited Shop, US");
-    for (const name of ["Pause", "Limits", "Change weight"]) await checkDialog(page, controls, name);
+    for (const name of ["Pause", "Limits", "Change weight", "Change the replay header"]) {
+      await checkDialog(page, controls, name);
+    }
     await controls.getByRole("button", { name: "More controls" }).click();
     await checkAxe(page, "an open menu");
     const paused = await controlsOf(page, tenantPath(scene.paused, "us"), "Paused Shop, US");
@@ -274,15 +280,15 @@ test.describe("dialogs", () => {
     await page.keyboard.press("Control+k");
     const palette = page.getByRole("dialog", { name: "Find anything" });
     await expect(palette.getByRole("option").first()).toBeVisible();
-    await checkView(page, "palette");
+    await checkView(page, "palette", OPEN_DIALOG);
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");
     await expect(page.getByRole("dialog", { name: "Keyboard" })).toBeVisible();
-    await checkView(page, "help");
+    await checkView(page, "help", OPEN_DIALOG);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Views" }).click();
     await expect(page.getByLabel("Save these filters as")).toBeVisible();
-    await checkView(page, "saved views");
+    await checkView(page, "saved views", OPEN_PANEL);
     await page.keyboard.press("Escape");
     await page.setViewportSize(SMALLEST);
     await page.getByRole("button", { name: /^Signed in as/ }).click();
@@ -290,7 +296,7 @@ test.describe("dialogs", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Open navigation" }).click();
     await expect(page.getByRole("dialog", { name: "Navigation" })).toBeVisible();
-    await checkAxe(page, "navigation, 320 px");
+    await checkAxe(page, "navigation, 320 px", OPEN_DIALOG);
   });
 });
 

@@ -54,6 +54,34 @@ test("unknown resources and ids are problems, not pages", async ({ request }) =>
   });
 });
 
+for (const [method, path, allow] of [
+  ["DELETE", "/api/v1/deliveries", "GET, HEAD, OPTIONS, POST"],
+  ["GET", "/api/v1/tenants/ten_x/pause", "OPTIONS, POST"],
+  ["PUT", "/api/v1/destinations/dst_x", "DELETE, GET, HEAD, OPTIONS, PATCH"],
+] as const) {
+  test(`a method that a resource does not have is a problem with Allow: ${method} ${path}`, async ({
+    request,
+  }) => {
+    const response = await request.fetch(path, { method, headers: { "x-request-id": "test-8" } });
+    expect([response.status(), response.headers().allow]).toEqual([405, allow]);
+    expect(await problemOf(response)).toMatchObject({ code: "method_not_allowed", correlationId: "test-8" });
+    const options = await request.fetch(path, { method: "OPTIONS" });
+    expect([options.status(), options.headers().allow]).toEqual([204, allow]);
+  });
+}
+
+for (const path of ["/api/v1/deliveries/%", "/api/v1/deliveries/%ff/cancel", "/api/v1/nothing%zz"]) {
+  test(`a path whose percent sign stands for nothing is a problem, not a page: ${path}`, async ({
+    request,
+  }) => {
+    for (const method of ["GET", "POST"]) {
+      const response = await request.fetch(path, { method, headers: { "x-request-id": "test-9" } });
+      expect(response.status()).toBe(400);
+      expect(await problemOf(response)).toMatchObject({ code: "bad_path", correlationId: "test-9" });
+    }
+  });
+}
+
 test("ID-8 a marker in a body and in the path of a destination is in no answer of the API", async ({
   request,
   world,

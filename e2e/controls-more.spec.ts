@@ -1,5 +1,5 @@
 /**
- * The controls that controls.spec.ts leaves out, on four pages: a tenant's weight, a destination's gate, service, adaptive
+ * The controls that controls.spec.ts leaves out, on four pages: a tenant's weight and replay header, a destination's gate, service, adaptive
  * limit and secrets, a delivery that is cancelled or marked, a body that is restricted and erased, and a region's defaults.
  * Each is proved where it counts: at the receiver, in the row, in the audit.
  */
@@ -52,6 +52,44 @@ test("CTL-2 a weight is changed and set back by Undo, which opens the dialog fil
     ["tenant.weight", 1, 3],
     ["tenant.weight", 3, 1],
   ]);
+});
+
+test("a tenant's replay header is switched on by an administrator, off again by Undo, and closed to an operator", async ({
+  page,
+  world,
+}) => {
+  const region = "eu";
+  const customer = await customerWith(world, region, "Header Bank", "/ok/header-bank");
+  await page.goto(tenantPage(customer, region));
+  const controls = bar(page, "Header Bank, EU");
+  const item = "Change the replay header";
+  await controls.getByRole("button", { name: "More controls" }).click();
+  await expect(page.getByRole("menuitem", { name: new RegExp(item) })).toBeDisabled();
+
+  await becomes(page, world, world.accounts.admin);
+  await page.goto(tenantPage(customer, region));
+  const title = "Change the replay header of Header Bank, EU";
+  const dialog = await openFromMenu(page, controls, { item, title });
+  const box = dialog.getByRole("checkbox", { name: "Send the header webhook-replay" });
+  await expect(box).not.toBeChecked();
+  await fillReason(dialog);
+  await dialog.getByRole("button", { name: "Change the header" }).click();
+  await expect(dialog).toContainText("Nothing is changed yet.");
+  await box.check();
+  await dialog.getByRole("button", { name: "Send the header" }).click();
+  await expect(page.getByText("The replay header of Header Bank, EU is changed")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(box).not.toBeChecked();
+  await fillReason(dialog);
+  await dialog.getByRole("button", { name: "Stop sending the header" }).click();
+  await expect(dialog).toBeHidden();
+  const audit = await readAudit(world.regions[region], toPublicId("ten", customer.tenantId));
+  expect(audit.map(({ action, before, after }) => [action, before.replayHeader, after.replayHeader])).toEqual(
+    [
+      ["tenant.update", false, true],
+      ["tenant.update", true, false],
+    ],
+  );
 });
 
 test("CTL-1 a gate is opened with one probe, service is taken and given back, the adaptive limit pinned, the secret shown once", async ({
@@ -222,6 +260,8 @@ test("ID-9 a dead letter is marked, its body restricted, and erased for good onl
   await restrict.getByRole("button", { name: "Restrict 1 body" }).click();
   await expect(page.getByText(`The body of delivery ${id} is restricted`)).toBeVisible();
   expect(await readBody(pool, uuid)).toBe("restricted");
+  const envelope = page.getByRole("region", { name: "Envelope" });
+  await expect(envelope).toContainText(/restricted .+: kept apart/);
 
   const erase = await openFromMenu(page, controls, { item: "Erase the body", title: `Erase ${body}` });
   await expect(erase).toContainText("This cannot be undone.");
@@ -237,6 +277,7 @@ test("ID-9 a dead letter is marked, its body restricted, and erased for good onl
   await expect(erase).toContainText(`The body of delivery ${id} is erased.`);
   await expect(erase).toContainText("1 delivery can no longer be sent: 0 waiting, 1 dead.");
   expect(await readBody(pool, uuid)).toBe("gone");
+  await expect(envelope).toContainText(/, erased /);
   await erase.getByRole("button", { name: "Close" }).last().click();
   await controls.getByRole("button", { name: "More controls" }).click();
   const again = page.getByRole("menuitem", { name: /^Erase the body/ });

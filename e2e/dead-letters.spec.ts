@@ -122,7 +122,7 @@ test("CTL-4 acknowledged, assigned and noted with a reason; the list and the aud
   await expect(assign).toHaveCount(0);
   await expect(rowOf(page, "Unread Bank").first()).toContainText(world.accounts.operator.email);
   await expect(panel.getByRole("region", { name: "What was done" })).toContainText(
-    `user:${world.accounts.operator.email}`,
+    world.accounts.operator.email,
   );
 
   await panel.getByRole("link", { name: "All of it in the audit" }).click();

@@ -108,7 +108,7 @@ test("SIG-9 the panel names each blocker with its end, and the earliest time", a
   for (const statement of statements) await pool.query(statement, [customer.tenantId]);
   await readAgain(page);
   for (const words of [
-    /The tenant is paused until .* the customer moves\. Since .*, by user:ann@example\.test/,
+    /The tenant is paused until .* the customer moves\. Since .*, by ann@example\.test/,
     "The destination is disabled. gone.",
     /The destination is paused until .* their deploy/,
     "The destination's gate is shut until",

@@ -282,6 +282,10 @@ test("what does not fit is refused in words, and nothing is written", async ({ w
     ["a tenant that is not", { tenantId: toPublicId("ten", randomUUID()) }, 422, "unknown_tenant"],
     ["more than fits", { payload: "x".repeat(MAX_BODY_BYTES + 1) }, 413, "body_too_large"],
     ["half a character", { payload: "\ud800" }, 422, "bad_body"],
+    ["half a character in a key's facts", { entityId: "\ud800", businessVersion: "1" }, 422, "invalid_body"],
+    ["its other half", { entityId: "\udc00", businessVersion: "1" }, 422, "invalid_body"],
+    ["half a version", { entityId: "hold_1", businessVersion: "\udc00" }, 422, "invalid_body"],
+    ["half an event", { eventType: "\ud800", entityId: "hold_1", businessVersion: "1" }, 422, "invalid_body"],
   ];
   for (const [what, change, status, code] of faults) {
     await test.step(what, async () => {

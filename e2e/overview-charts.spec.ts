@@ -72,7 +72,7 @@ test("a pause is a line in the charts and a sentence below them", async ({ page,
   await page.goto("/?region=eu&range=15m");
   await page.getByText(/What people did in this range, EU/).click();
   await expect(page.getByText("Tenant paused: Marked Bank")).toBeVisible();
-  await expect(page.getByText("dana. Their maintenance window")).toBeVisible();
+  await expect(page.getByText("dana: Their maintenance window")).toBeVisible();
   // Three lines are objectives.
   const lines = page.getByTestId("ages-eu").locator(".recharts-reference-line");
   await expect.poll(() => lines.count()).toBeGreaterThan(3);

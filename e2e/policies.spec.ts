@@ -130,6 +130,8 @@ test("policies asked of the API directly: role, version, numbers, and a repeat",
   ];
   expect([first.status(), again.status()]).toEqual([200, 200]);
   expect(again.headers()["idempotency-replayed"]).toBe("true");
+  const later = { ...keyed, "if-match": `"${objectives.version + 1}"` };
+  expect((await send(admin, OBJECTIVES, share, later)).status()).toBe(422);
   expect((await send(admin, OBJECTIVES, share, seen)).status()).toBe(412);
   expect((await read(admin)).objectives.version).toBe(objectives.version + 1);
   await Promise.all([admin.dispose(), operator.dispose()]);

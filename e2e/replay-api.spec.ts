@@ -253,7 +253,11 @@ test("its files: entries and report, without a formula; many ids fit into a draf
   const change = { version: data.version, body: { policy: { maxAutoPauses: 3 } } };
   await problem(await post(operator, policy, change), 403, "forbidden");
   await problem(await post(author, policy, { body: change.body }), 428, "precondition_required");
-  expect(await done(await post(author, policy, change))).toBe(data.version + 1);
+  const keyed = { ...change, key: `policy-${randomUUID()}` };
+  expect(await done(await post(author, policy, keyed))).toBe(data.version + 1);
+  // A key stands for the version that was seen, too.
+  const later = { ...keyed, version: data.version + 1 };
+  await problem(await post(author, policy, later), 422, "idempotency_mismatch");
   await problem(await post(author, policy, change), 412, "version_conflict");
   const audit = (await readAudit(world.regions.us, "us")).filter(({ action }) => action === "replay.policy");
   expect(audit.map(({ result }) => result).slice(-3)).toEqual(["denied", "done", "conflict"]);

@@ -9,14 +9,13 @@ import { pino } from "pino";
 import type { z } from "zod";
 import { ERRORS, type ErrorCode, isSluiceError, SluiceError } from "#domain/errors.ts";
 import { type AccessScope, type Action, refusal, scopeOf } from "#domain/permissions.ts";
+import { isRequestId, PROBLEM_CONTENT_TYPE, problemBody } from "#domain/problem.ts";
 import { findUnstorable } from "#domain/storable.ts";
 import { ownOrigins, signIn } from "../access/auth.ts";
 import { refuseCrossSite } from "../access/cross-site.ts";
 import { type Principal, readPrincipal } from "../access/principal.ts";
 
 const log = pino({ name: "sluice-console" });
-const REQUEST_ID_SHAPE = /^[\w.-]{1,64}$/;
-const PROBLEM_TYPE_PREFIX = "urn:sluice:error:";
 
 /** One wrong query parameter or body field. */
 export interface QueryIssue {
@@ -128,17 +127,9 @@ export function problem(
   correlationId: string,
   extra: Readonly<Record<string, unknown>> = {},
 ): Response {
-  const { status, title } = ERRORS[code];
-  const body = {
-    ...extra,
-    type: `${PROBLEM_TYPE_PREFIX}${code}`,
-    title,
-    status,
-    code,
-    detail,
-    correlationId,
-  };
-  const response = json(body, status, "application/problem+json", correlationId);
+  const { status } = ERRORS[code];
+  const body = problemBody(code, detail, correlationId, extra);
+  const response = json(body, status, PROBLEM_CONTENT_TYPE, correlationId);
   if (status === 401) response.headers.set("www-authenticate", 'Bearer realm="sluice"');
   if (typeof extra.retryAfterMs === "number") {
     response.headers.set("retry-after", String(Math.ceil(extra.retryAfterMs / 1_000)));
@@ -149,7 +140,7 @@ export function problem(
 /** The caller's request id where it has a sane shape, else a new one. */
 export function correlationIdOf(request: Request): string {
   const given = request.headers.get("x-request-id");
-  return given && REQUEST_ID_SHAPE.test(given) ? given : randomUUID();
+  return isRequestId(given) ? given : randomUUID();
 }
 
 /** An answer that nobody stores. */

@@ -72,4 +72,10 @@ describe("the same request", () => {
   ])("is another one with %s", (_words, other) => {
     expect(other).not.toBe(hash(body, 1));
   });
+
+  it("is another one with the other half of a character, for none of them becomes a replacement", () => {
+    const texts = ["\ud800", "\udc00", "\ufffd"];
+    expect(new Set(texts.map((text) => hash({ text }))).size).toBe(texts.length);
+    expect(new Set(texts.map((text) => hash({ [text]: 1 }))).size).toBe(texts.length);
+  });
 });

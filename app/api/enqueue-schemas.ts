@@ -11,7 +11,12 @@ const MAX_FACT_CHARS = 500;
 
 export const enqueueQuery = z.strictObject({ region });
 
-const fact = z.string().min(1).max(MAX_FACT_CHARS);
+/** What a key may be made of: half a character is not the same bytes in every program. */
+const whole = z
+  .string()
+  .min(1)
+  .refine((text) => text.isWellFormed(), { error: "holds half a character" });
+const fact = whole.max(MAX_FACT_CHARS);
 
 const fields = {
   tenantId: publicId("ten"),
@@ -22,7 +27,7 @@ const fields = {
     .max(MAX_BATCH_DELIVERIES)
     .optional()
     .describe("Several destinations of the tenant; one delivery each, with one stored body."),
-  eventType: z.string().describe("Letters, digits, dot, dash, underscore; at most 128: `payment.captured`."),
+  eventType: whole.describe("Letters, digits, dot, dash, underscore; at most 128: `payment.captured`."),
   entityId: fact
     .optional()
     .describe(

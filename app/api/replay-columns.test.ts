@@ -18,7 +18,7 @@ const REPORT: ReplayReport = {
   total: 7,
   counts,
   byDestination: [
-    { destinationId: "dst_1", destinationName: "ledger", counts, stopText: "5 in a row: server_error 500" },
+    { destinationId: "dst_1", destinationName: "ledger", counts, stopText: "5 in a row: server error 500" },
   ],
   byReason: [{ reason: "attempts_exhausted", counts }],
   amplification: 1,

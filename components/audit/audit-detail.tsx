@@ -10,7 +10,14 @@ import { StatusBadge } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { AuditRow } from "#db/console/list-audit.ts";
-import { actionText, type Difference, differencesOf, RESULT_WORDS, targetHref } from "./audit-words.ts";
+import {
+  actionText,
+  type Difference,
+  differencesOf,
+  isInstant,
+  RESULT_WORDS,
+  targetHref,
+} from "./audit-words.ts";
 
 export interface AuditDetailProps {
   row: AuditRow;
@@ -104,13 +111,22 @@ function Changes({ row }: { row: AuditRow }) {
 /** What changed is bold and says so for readers; colour is second. */
 function Change({ field, before, after, changed }: Difference) {
   return (
-    <Row className="align-top *:whitespace-normal *:break-words *:py-1.5">
-      <HeadCell>
+    <Row className="align-top">
+      <HeadCell wrap>
         <span className={cx(changed && "font-medium")}>{field}</span>
         {changed ? <span className="sr-only"> (changed)</span> : null}
       </HeadCell>
-      <Cell className={changed ? "bg-danger-soft" : "text-muted"}>{before ?? "–"}</Cell>
-      <Cell className={changed ? "bg-ok-soft" : "text-muted"}>{after ?? "–"}</Cell>
+      <Cell wrap className={changed ? "bg-danger-soft" : "text-muted"}>
+        <Value text={before} />
+      </Cell>
+      <Cell wrap className={changed ? "bg-ok-soft" : "text-muted"}>
+        <Value text={after} />
+      </Cell>
     </Row>
   );
+}
+
+function Value({ text }: { text: string | null }) {
+  if (text === null) return "–";
+  return isInstant(text) ? <Timestamp iso={text} form="exact" named plain /> : text;
 }

@@ -37,7 +37,7 @@ export interface AuditTableProps {
 
 export function AuditTable({ rows, asOf, busy, open, onOpen }: AuditTableProps) {
   return (
-    <Table caption="Audit, newest first" columns={COLUMNS} busy={busy}>
+    <Table pinned caption="Audit, newest first" columns={COLUMNS} busy={busy}>
       {rows === null || asOf === null ? (
         <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
       ) : (

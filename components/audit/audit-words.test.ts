@@ -22,6 +22,7 @@ test.each([
   ["dst_1", "destination", "/destinations/dst_1?region=eu"],
   ["dlv_1", "dead_letter", "/deliveries/dlv_1"],
   ["dlg_1", "dead_letter_group", "/dead-letters?region=eu&view=groups&group=dlg_1"],
+  ["rpl_1", "replay_batch", "/replays/rpl_1?region=eu"],
   ["eu", "region", "/regions?region=eu"],
   ["pay_1", "payload", null],
   ["POST /api/v1/tokens", "request", null],

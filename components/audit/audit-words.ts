@@ -22,6 +22,7 @@ export function targetHref({
   if (target.startsWith("ten_")) return `/tenants/${target}?region=${region}`;
   if (target.startsWith("dst_")) return `/destinations/${target}?region=${region}`;
   if (target.startsWith("dlv_")) return `/deliveries/${target}`;
+  if (target.startsWith("rpl_")) return `/replays/${target}?region=${region}`;
   if (target.startsWith("dlg_")) return `/dead-letters?region=${region}&view=groups&group=${target}`;
   return targetKind === "region" ? `/regions?region=${region}` : null;
 }
@@ -43,6 +44,11 @@ export function differencesOf({ before, after }: Pick<AuditRow, "before" | "afte
     return { field, before: one, after: two, changed: one !== two };
   });
   return rows.sort((a, b) => Number(b.changed) - Number(a.changed));
+}
+
+/** True for a value that is a moment: a page writes it in its reader's zone. */
+export function isInstant(value: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/.test(value);
 }
 
 function textOf(facts: AuditRow["before"], field: string): string | null {

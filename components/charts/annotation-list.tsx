@@ -1,4 +1,5 @@
 /** What people did in the range, in the order of the numbers at the lines of the charts. */
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { Annotation } from "#db/console/read-series.ts";
 import { annotationWords } from "./annotation-words.ts";
@@ -26,7 +27,7 @@ export function AnnotationList({ name, annotations }: AnnotationListProps) {
               {annotation.target === null ? "" : `: ${annotation.target}`}
             </span>
             <span className="min-w-0 break-words text-muted">
-              {annotation.actor}. {annotation.reason}
+              {actorWords(annotation.actor)}: {annotation.reason}
             </span>
           </li>
         ))}

@@ -147,7 +147,7 @@ function Latest({ kind, series }: { kind: ChartKind; series: Series }) {
   }
   const { now, alert } = series.amplification;
   if (kind === "ends" && now !== null && now > alert) {
-    return <StatusText tone="danger" label={CHARTS[kind].latest(series)} className="whitespace-normal" />;
+    return <StatusText tone="danger" label={CHARTS[kind].latest(series)} wrap />;
   }
   return (
     <span className="text-muted">

@@ -2,7 +2,7 @@
  * The axes of the charts. Ages stand on a logarithmic scale of seconds, so that 40 ms and 6 minutes can be read in one
  * picture. A logarithm has no zero: ages under the floor are drawn on it and named exactly in tooltip and table.
  */
-import { formatClock, formatInstant, type Zone } from "#components/ui/format.ts";
+import { formatInstant, formatMinute, type Zone } from "#components/ui/format.ts";
 import type { Series } from "#db/console/read-series.ts";
 import { OUTCOME_GROUPS } from "#domain/series.ts";
 
@@ -102,7 +102,7 @@ export function timeTicks(fromMs: number, toMs: number): number[] {
 /** "14:05" in the zone of the page; over more than a day "30 Nov". */
 export function timeTickLabel(ms: number, zone: Zone, spanMs: number): string {
   const iso = new Date(ms).toISOString();
-  return spanMs > DAY_MS ? formatInstant(iso, zone).slice(0, 6) : formatClock(iso, zone).slice(0, 5);
+  return spanMs > DAY_MS ? formatInstant(iso, zone).slice(0, 6) : formatMinute(iso, zone);
 }
 
 /** Where the labels at the ends of lines go, so that none covers another: pixels from the top, in the order given. */

@@ -20,6 +20,7 @@ export function ChartTable({ caption, table }: ChartTableProps) {
   return (
     <div className="scroll-quiet max-h-64 overflow-y-auto rounded-md border border-line">
       <Table
+        pinned
         caption={caption}
         columns={table.columns.map((column, index) => ({
           key: column.label,

@@ -15,7 +15,7 @@ import {
   XAxis,
   YAxis,
 } from "recharts";
-import { formatCount } from "#components/ui/format.ts";
+import { formatCount, plural } from "#components/ui/format.ts";
 import { END_BUCKETS, OUTCOME_GROUPS, type OutcomeGroup } from "#domain/series.ts";
 import { endLabel, formatRate, formatRatio, OUTCOME_LABELS, outcomeRows } from "./chart-data.ts";
 import {
@@ -264,7 +264,7 @@ export function EndsPicture({ series, scale }: PictureProps) {
             if (!active || row === undefined) return NOTHING;
             return (
               <p className="rounded-md border border-line bg-surface px-3 py-2 text-table shadow-overlay">
-                {formatCount(row.count)} deliveries with {endLabel(row.attempts - 1, END_BUCKETS)}{" "}
+                {plural(row.count, "delivery", "deliveries")} with {endLabel(row.attempts - 1, END_BUCKETS)}{" "}
                 {row.attempts === 1 ? "attempt" : "attempts"}
               </p>
             );

@@ -3,6 +3,7 @@
  * newest audit row of the target, as a 412 carries it. Pure.
  */
 import type { Problem } from "#components/queries/fetch-json.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { formatInstant, type Zone, zoneName } from "#components/ui/format.ts";
 import { formatAge } from "#domain/queue-age.ts";
 
@@ -60,12 +61,6 @@ export function changeWords(before: Facts, after: Facts, zone: Zone): string[] {
     );
 }
 
-/** `user:ann@example.com` is Ann to a person; a worker, a token or the command line stays named as such. */
-export function actorWords(actor: string | null): string {
-  if (actor === null) return "somebody";
-  return actor.startsWith("user:") ? actor.slice("user:".length) : actor;
-}
-
 /** `destination.open_gate` -> "open gate". */
 export function actionWords(action: string): string {
   return action.slice(action.indexOf(".") + 1).replaceAll("_", " ");
@@ -77,6 +72,7 @@ const LABELS: Readonly<Record<string, string>> = {
   ratePerSecond: "rate",
   rateBurst: "burst",
   weight: "weight",
+  replayHeader: "replay header",
   paused: "paused",
   pauseUntil: "paused until",
   disabled: "disabled",

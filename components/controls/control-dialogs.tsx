@@ -10,6 +10,7 @@ import { PauseDialog } from "./pause-dialog.tsx";
 import { EraseDialog, LiftRestrictionDialog, RestrictDialog } from "./payload-dialogs.tsx";
 import { RegionDefaultsDialog } from "./region-defaults-dialog.tsx";
 import { StartClaimsDialog, StopClaimsDialog } from "./region-dialogs.tsx";
+import { ReplayHeaderDialog } from "./replay-header-dialog.tsx";
 import { ResumeDialog } from "./resume-dialog.tsx";
 import { EndPreviousSecretDialog, RotateSecretDialog } from "./secret-dialogs.tsx";
 import { TestEventDialog } from "./test-event-dialog.tsx";
@@ -25,6 +26,7 @@ const DIALOGS: Readonly<Record<Verb, ComponentType<DialogProps>>> = {
   resume: ResumeDialog,
   limits: LimitsDialog,
   weight: WeightDialog,
+  "replay-header": ReplayHeaderDialog,
   pin: PinDialog,
   unpin: UnpinDialog,
   disable: DisableDialog,

@@ -21,6 +21,7 @@ export type Verb =
   | "resume"
   | "limits"
   | "weight"
+  | "replay-header"
   | "pin"
   | "unpin"
   | "disable"
@@ -47,6 +48,7 @@ export interface Fill {
   readonly ratePerSecond?: number | null;
   readonly rateBurst?: number;
   readonly weight?: number;
+  readonly replayHeader?: boolean;
   readonly adaptiveLimit?: number;
   readonly defaults?: Readonly<Partial<Record<DefaultField, number>>>;
 }
@@ -73,6 +75,7 @@ export const ACTION_OF_VERB: Readonly<Record<Verb, Action>> = {
   resume: "pause",
   limits: "limits",
   weight: "limits",
+  "replay-header": "configure",
   pin: "limits",
   unpin: "limits",
   disable: "destination_disable",
@@ -110,9 +113,17 @@ export function viewPath(target: ControlTarget): string {
   return `${resourcePath(of)}/control${regionQuery(of)}`;
 }
 
+/** Verbs that change fields of the row itself, which has no path of its own for each. */
+const PATCHES: readonly Verb[] = ["replay-header"];
+
+export function commandMethod({ verb }: Pick<ControlRequest, "verb">): "POST" | "PATCH" {
+  return PATCHES.includes(verb) ? "PATCH" : "POST";
+}
+
 /** Where the command is sent. */
 export function commandPath({ target, verb }: Pick<ControlRequest, "target" | "verb">): string {
-  return `${resourcePath(target)}/${verb}${regionQuery(target)}`;
+  const verbPath = PATCHES.includes(verb) ? "" : `/${verb}`;
+  return `${resourcePath(target)}${verbPath}${regionQuery(target)}`;
 }
 
 function resourcePath({ kind, id }: ControlTarget): string {

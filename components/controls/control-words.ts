@@ -1,5 +1,4 @@
 /** The words that name a control: titles, what a toast says, what stands in a menu. One place, so that all agree. Pure. */
-import { formatAge } from "#domain/queue-age.ts";
 import type { ControlRequest, ControlTarget, Verb } from "./control-request.ts";
 
 const TITLES: Readonly<Record<Verb, (where: string) => string>> = {
@@ -7,6 +6,7 @@ const TITLES: Readonly<Record<Verb, (where: string) => string>> = {
   resume: (where) => `Resume deliveries for ${where}`,
   limits: (where) => `Change limits of ${where}`,
   weight: (where) => `Change the weight of ${where}`,
+  "replay-header": (where) => `Change the replay header of ${where}`,
   pin: (where) => `Pin the adaptive limit of ${where}`,
   unpin: (where) => `Unpin the adaptive limit of ${where}`,
   disable: (where) => `Disable ${where}`,
@@ -31,6 +31,7 @@ const DONE: Readonly<Record<Verb, (where: string) => string>> = {
   resume: (where) => `Deliveries for ${where} are resumed`,
   limits: (where) => `The limits of ${where} are changed`,
   weight: (where) => `The weight of ${where} is changed`,
+  "replay-header": (where) => `The replay header of ${where} is changed`,
   pin: (where) => `The adaptive limit of ${where} is pinned`,
   unpin: (where) => `The adaptive limit of ${where} moves again`,
   disable: (where) => `${where} is disabled`,
@@ -75,9 +76,4 @@ export function doneWords({ verb, target }: ControlRequest): string {
 /** A count that may be more than was counted. */
 export function boundedWords({ count, more }: { readonly count: number; readonly more: boolean }): string {
   return `${count.toLocaleString("en-GB")}${more ? "+" : ""}`;
-}
-
-/** A length that was chosen or configured: "4 h" where an age would say "4 h 0 m". */
-export function lengthText(ms: number): string {
-  return formatAge(ms).replace(/ 0 [a-z]+$/, "");
 }

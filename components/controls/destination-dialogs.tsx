@@ -1,14 +1,14 @@
 "use client";
 /** Take a destination out of service and back, and open its gate before the time. Nothing is dropped by any of them. */
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { DestinationControlView } from "#db/console/control-views.ts";
 import { drainTimeMs } from "#domain/drain-time.ts";
-import { formatAge } from "#domain/queue-age.ts";
+import { formatAge, formatLength } from "#domain/queue-age.ts";
 import { DEFAULT_RESUME_SHARE } from "./bounds.ts";
-import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
-import { boundedWords, lengthText } from "./control-words.ts";
+import { boundedWords } from "./control-words.ts";
 import { CountAndAge, Effects, Fact, Facts, Warning } from "./dialog-parts.tsx";
 import { gateReasonWords } from "./gate-words.ts";
 import { rampedDrainMs, rampWords } from "./resume-estimate.ts";
@@ -37,7 +37,7 @@ export function DisableDialog({ request, onClose }: DialogProps) {
             <li>Events are held, not dropped, until somebody enables it. It has no end of its own.</li>
             <li>
               In flight now: {shown.view.inFlight}. They finish, within{" "}
-              {lengthText(shown.view.requestDeadlineMs)}.
+              {formatLength(shown.view.requestDeadlineMs)}.
             </li>
             <li>New events are still accepted. Other destinations of {shown.view.tenantName} go on.</li>
           </Effects>

@@ -31,6 +31,7 @@ describe("Undo", () => {
     ],
     ["limits", { concurrencyLimit: 5 }, { verb: "limits", fill: { concurrencyLimit: 5 } }],
     ["weight", { weight: 2 }, { verb: "weight", fill: { weight: 2 } }],
+    ["replay-header", { replayHeader: false }, { verb: "replay-header", fill: { replayHeader: false } }],
     ["pin", { adaptiveLimit: 4, pinned: false }, { verb: "unpin" }],
     ["pin", { adaptiveLimit: 4, pinned: true }, { verb: "pin", fill: { adaptiveLimit: 4 } }],
     ["unpin", { adaptiveLimit: 4, pinned: true }, { verb: "pin", fill: { adaptiveLimit: 4 } }],

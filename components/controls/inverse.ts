@@ -26,6 +26,8 @@ const INVERSES: Readonly<Partial<Record<Verb, (before: Facts, nowMs: number) => 
   resume: (before, nowMs) => formerPause(before, nowMs),
   limits: (before) => ({ verb: "limits", fill: limitsOf(before) }),
   weight: ({ weight }) => (typeof weight === "number" ? { verb: "weight", fill: { weight } } : null),
+  "replay-header": ({ replayHeader }) =>
+    typeof replayHeader === "boolean" ? { verb: "replay-header", fill: { replayHeader } } : null,
   pin: (before) => (before.pinned === true ? formerPin(before) : { verb: "unpin" }),
   unpin: (before) => formerPin(before),
   disable: () => ({ verb: "enable" }),

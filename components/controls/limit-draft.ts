@@ -4,8 +4,7 @@
  * one step) is a warning here and never a refusal. Pure.
  */
 import { isRaise, type LimitBounds, type LimitChange, refuseReach } from "#domain/limit-steps.ts";
-import { formatAge } from "#domain/queue-age.ts";
-import { lengthText } from "./control-words.ts";
+import { formatAge, formatLength } from "#domain/queue-age.ts";
 
 /** A text field of the form. `shown` is what the row has; empty stands for null where `empty` says what that means. */
 export interface LimitInput {
@@ -122,6 +121,6 @@ export function throttleWords({
   readonly requests: number;
   readonly windowMs: number;
 }): string {
-  if (share === null) return `no request in the last ${lengthText(windowMs)}`;
-  return `${Number((share * 100).toFixed(1))} % of ${requests.toLocaleString("en-GB")} in the last ${lengthText(windowMs)}`;
+  if (share === null) return `no request in the last ${formatLength(windowMs)}`;
+  return `${Number((share * 100).toFixed(1))} % of ${requests.toLocaleString("en-GB")} in the last ${formatLength(windowMs)}`;
 }

@@ -1,10 +1,10 @@
 "use client";
 /** What the limits dialogs have in common: what was measured, the preview, the step rule and its tick. */
 import { CheckField } from "#components/ui/field-choice.tsx";
+import { plural } from "#components/ui/format.ts";
 import type { DrainInputs, ServiceTime, StepView, ThrottleShare } from "#db/console/control-views.ts";
 import { drainTimeMs } from "#domain/drain-time.ts";
-import { formatAge } from "#domain/queue-age.ts";
-import { lengthText } from "./control-words.ts";
+import { formatAge, formatLength } from "#domain/queue-age.ts";
 import { Fact, Warning } from "./dialog-parts.tsx";
 import { type StepWords, throttleWords } from "./limit-draft.ts";
 
@@ -21,7 +21,7 @@ export function MeasuredFacts({
       <Fact label="Service time">
         {serviceTime === null
           ? "no request was answered well lately"
-          : `p50 ${formatAge(serviceTime.p50Ms)}, p95 ${formatAge(serviceTime.p95Ms)} (${serviceTime.samples} requests in the last ${lengthText(serviceTime.windowMs)})`}
+          : `p50 ${formatAge(serviceTime.p50Ms)}, p95 ${formatAge(serviceTime.p95Ms)} (${plural(serviceTime.samples, "request")} in the last ${formatLength(serviceTime.windowMs)})`}
       </Fact>
       <Fact label="Answered with 429">{throttleWords(throttle)}</Fact>
     </>

@@ -3,8 +3,9 @@
  * that the role does not reach stays in sight with the reason. Pure: the time is the server's and is passed in.
  */
 import type { Zone } from "#components/ui/format.ts";
+import { fromWallClock } from "#components/ui/wall-clock.ts";
+import { formatLength } from "#domain/queue-age.ts";
 import { MAX_PAUSE_MS, MIN_PAUSE_MS } from "./bounds.ts";
-import { lengthText } from "./control-words.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -37,7 +38,7 @@ export function pauseOptions(maxPauseMs: number | undefined): PauseOption[] {
 
 /** The longest pause of a role, in words. */
 export function mostWords(maxPauseMs: number): string {
-  return `Your role may pause for at most ${lengthText(maxPauseMs)}`;
+  return `Your role may pause for at most ${formatLength(maxPauseMs)}`;
 }
 
 export type PauseDraft =
@@ -73,22 +74,6 @@ function accept(end: PauseEnd, endMs: number, nowMs: number, maxPauseMs: number 
 
 function refuse(problem: string): PauseDraft {
   return { end: null, endMs: null, problem };
-}
-
-/** `2026-11-30T15:00` in a zone as milliseconds since 1970, or null. */
-export function fromWallClock(text: string, zone: Zone): number | null {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text)) return null;
-  const ms = Date.parse(zone === "utc" ? `${text}Z` : text);
-  return Number.isNaN(ms) ? null : ms;
-}
-
-/** A moment as the date field wants it, to the minute, rounded up so that a filled-in end is never before the real one. */
-export function toWallClock(iso: string, zone: Zone): string {
-  const rounded = new Date(Math.ceil(Date.parse(iso) / MINUTE_MS) * MINUTE_MS);
-  if (zone === "utc") return rounded.toISOString().slice(0, 16);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const day = `${rounded.getFullYear()}-${two(rounded.getMonth() + 1)}-${two(rounded.getDate())}`;
-  return `${day}T${two(rounded.getHours())}:${two(rounded.getMinutes())}`;
 }
 
 /** "for 1 h", "until 30 Nov 15:00": what the button says after its verb. */

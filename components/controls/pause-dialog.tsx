@@ -1,16 +1,18 @@
 "use client";
 /** Pause a tenant or a destination until an end that is always there, or move that end. */
 import { useState } from "react";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { TextField } from "#components/ui/field.tsx";
 import { ChoiceField } from "#components/ui/field-choice.tsx";
 import { formatInstant, type Zone, zoneName } from "#components/ui/format.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
+import { toWallClock } from "#components/ui/wall-clock.ts";
 import { useZone } from "#components/ui/zone.tsx";
 import type { DestinationControlView, TenantControlView } from "#db/console/control-views.ts";
-import { actorWords } from "./conflict-words.ts";
+import { formatLength } from "#domain/queue-age.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
-import { boundedWords, lengthText, titleIn } from "./control-words.ts";
+import { boundedWords, titleIn } from "./control-words.ts";
 import { CountAndAge, Effects, Fact, Facts } from "./dialog-parts.tsx";
 import {
   DEFAULT_PAUSE_CHOICE,
@@ -20,7 +22,6 @@ import {
   type PauseDraft,
   pauseOptions,
   readPauseDraft,
-  toWallClock,
 } from "./pause-choices.ts";
 import { RegionChecks } from "./region-checks.tsx";
 import { leastPauseMs, regionParts, whereOfRegions } from "./region-parts.ts";
@@ -84,7 +85,7 @@ export function PauseDialog({ request, onClose }: DialogProps) {
           />
           {choice === "custom" ? (
             <TextField
-              label={`End, in ${zone === "utc" ? "UTC" : `your zone (${zoneName("local", shown.asOf)})`}`}
+              label={`End, in ${zoneName(zone, shown.asOf)}`}
               type="datetime-local"
               value={typed}
               maxLength={MAX_DATE_CHARS}
@@ -149,7 +150,7 @@ function PauseEffects({ view, where, extends: extending }: PauseEffectsProps) {
   const flight =
     view.inFlight === 0
       ? "Nothing is in flight now."
-      : `In flight now: ${view.inFlight}. They finish, within ${lengthText(view.requestDeadlineMs)}.`;
+      : `In flight now: ${view.inFlight}. They finish, within ${formatLength(view.requestDeadlineMs)}.`;
   return (
     <Effects>
       <li>No delivery of {where} begins until the end of the pause. Everybody else goes on.</li>

@@ -7,7 +7,7 @@ const target = { region: "eu", tenantId: "t1" } as const;
 const grant = { regions: ["eu"], tenantIds: null, canReveal: false, actions: null } as const;
 
 describe("a refusal by role", () => {
-  it("names the roles that may, without the code of the action", () => {
+  it("names the roles that may, as the server says it", () => {
     const permits = permitsOf([{ ...grant, role: "viewer" }], ["pause", "open_gate"], target);
     expect(refusalOf(permits, "pause")).toBe("Needs the role support or operator or admin, in this scope.");
     expect(refusalOf(permits, "open_gate")).toBe("Needs the role operator or admin, in this scope.");

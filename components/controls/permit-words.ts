@@ -6,7 +6,7 @@ import type { Action } from "#domain/permissions.ts";
 export function refusalOf(permit: Permits, action: Action): string | null {
   const word = permit[action];
   if (word?.allowed) return null;
-  return capital(plain(word?.reason ?? "your role does not include it", action));
+  return word?.reason ?? "Your role does not include it.";
 }
 
 export interface ReasonGroup {
@@ -33,11 +33,6 @@ export function groupReasons(
 export function sentence(words: string | null): string | null {
   if (words === null) return null;
   return `${capital(words)}${/[.!?]$/.test(words) ? "" : "."}`;
-}
-
-/** `open_gate needs the role ...` names the action by its code; the button beside it says it in words. */
-function plain(reason: string, action: Action): string {
-  return reason.startsWith(`${action} `) ? reason.slice(action.length + 1) : reason;
 }
 
 function capital(text: string): string {

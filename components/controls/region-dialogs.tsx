@@ -4,14 +4,15 @@
  * shows how the leases run out: nobody may switch versions before the count has proved that none is left.
  */
 import { useState } from "react";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { TextField } from "#components/ui/field.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { RegionControlView } from "#db/console/control-views.ts";
+import { formatLength } from "#domain/queue-age.ts";
 import { AnswerMessage, AuditLink } from "./answer-toast.tsx";
-import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
-import { boundedWords, lengthText } from "./control-words.ts";
+import { boundedWords } from "./control-words.ts";
 import { CountAndAge, Effects, Fact, Facts } from "./dialog-parts.tsx";
 import { DrainPanel } from "./drain-panel.tsx";
 import { typedProblem } from "./typed-name.ts";
@@ -56,7 +57,7 @@ export function StopClaimsDialog({ request, onClose }: DialogProps) {
             </li>
             <li>
               In flight now: {shown.view.inFlight}. They finish, within{" "}
-              {lengthText(shown.view.requestDeadlineMs)}; what a lost worker held comes back when its lease
+              {formatLength(shown.view.requestDeadlineMs)}; what a lost worker held comes back when its lease
               ends.
             </li>
             <li>

@@ -101,8 +101,8 @@ describe("a twin", () => {
     expect(refuseTwin(twin(), "pause")).toBeNull();
     expect(refuseTwin(twin(), "resume")).toMatch(/^Not paused/);
     expect(refuseTwin(twin({ pause: { until: "2026-12-01T12:00:00.000Z" } }), "resume")).toBeNull();
-    const refused = { pause: { allowed: false, reason: "pause needs the role support" } };
-    expect(refuseTwin(twin({ permit: refused }), "pause")).toBe("pause needs the role support");
+    const refused = { pause: { allowed: false, reason: "Needs the role support." } };
+    expect(refuseTwin(twin({ permit: refused }), "pause")).toBe("Needs the role support.");
   });
 
   it("shortens the longest pause to what the caller may in every chosen region", () => {

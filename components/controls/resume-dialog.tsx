@@ -1,12 +1,12 @@
 "use client";
 /** End a pause before its time, with a share for what has piled up, so that a receiver is not flooded. */
 import { useState } from "react";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { ChoiceField } from "#components/ui/field-choice.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { drainTimeMs } from "#domain/drain-time.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import { DEFAULT_RESUME_SHARE } from "./bounds.ts";
-import { actorWords } from "./conflict-words.ts";
 import { ControlDialog, type Shown } from "./control-dialog.tsx";
 import type { ControlRequest } from "./control-request.ts";
 import { boundedWords, titleIn } from "./control-words.ts";

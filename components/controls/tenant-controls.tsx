@@ -33,7 +33,11 @@ function buttonsOf(view: TenantControlView | null): ControlItem[] {
 }
 
 function moreOf(view: TenantControlView | null): ControlItem[] {
-  return [extendItem(view), { key: "weight", verb: "weight", label: "Change weight" }];
+  return [
+    extendItem(view),
+    { key: "weight", verb: "weight", label: "Change weight" },
+    { key: "replay-header", verb: "replay-header", label: "Change the replay header" },
+  ];
 }
 
 type Pausable = Pick<TenantControlView, "pause">;

@@ -7,7 +7,7 @@ import { type FormEvent, useState } from "react";
 import type { CommandAnswer } from "#db/console/commands/run-command.ts";
 import { useAnswerToast } from "./answer-toast.tsx";
 import { refuseReason } from "./bounds.ts";
-import { type ControlRequest, commandPath } from "./control-request.ts";
+import { type ControlRequest, commandMethod, commandPath } from "./control-request.ts";
 import type { ReasonDraft } from "./reason-fields.tsx";
 import { pendingParts, type RegionPart, type RegionResult } from "./region-parts.ts";
 import { type CommandPhase, useCommand } from "./use-command.ts";
@@ -90,8 +90,7 @@ export function useControlForm<A extends CommandAnswer>({
         return;
       }
       const fields = { ...body, ...why };
-      const attempt = version === null ? { body: fields } : { body: fields, version };
-      command.send(commandPath(request), attempt, (given) => {
+      command.send(commandPath(request), attemptOf(request, fields, version), (given) => {
         tell(request, given, nowMs);
         if (result) setAnswer(given);
         else onClose();
@@ -103,6 +102,10 @@ export function useControlForm<A extends CommandAnswer>({
       setTried(false);
     },
   };
+}
+
+function attemptOf(request: ControlRequest, body: object, version: number | null) {
+  return { method: commandMethod(request), body, ...(version === null ? {} : { version }) };
 }
 
 /** Once the problems are drawn, the first wrong field gets the focus. */

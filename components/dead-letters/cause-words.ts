@@ -30,8 +30,11 @@ const REFUSALS: Readonly<Record<number, CauseWords>> = {
   400: { title: "Bodies not accepted", hint: REFUSED_HINT },
   401: { title: "Not authorised", hint: "The receiver does not accept the signature or the credentials." },
   403: { title: "Not authorised", hint: "The receiver knows who asks and refuses it." },
-  404: { title: "Address not found", hint: "Nothing answers at this address of the receiver. Mend the URL." },
-  405: { title: "Address does not take POST", hint: "The address is not one for webhooks. Mend the URL." },
+  404: {
+    title: "Address not found",
+    hint: "Nothing answers at this address of the receiver. Correct the URL.",
+  },
+  405: { title: "Address does not take POST", hint: "The address is not one for webhooks. Correct the URL." },
   413: { title: "Bodies too large", hint: "The receiver takes smaller bodies only." },
   415: { title: "Content type not accepted", hint: REFUSED_HINT },
   422: { title: "Bodies not accepted", hint: REFUSED_HINT },
@@ -48,14 +51,15 @@ const DOWN: Readonly<Record<string, CauseWords>> = {
 };
 
 const HINTS: Readonly<Partial<Record<DeadReason, string>>> = {
-  redirect: "Redirects are never followed. Mend the URL.",
+  redirect: "Redirects are never followed. Correct the URL.",
   gone: "The receiver says that the address is gone for good. The destination was disabled.",
   expired:
     "The receiver answered 429 for too long. Lower the rate, or ask for a higher limit, before anything is sent again.",
-  bad_destination: "No request could be made to this URL. Mend it.",
+  bad_destination: "No request could be made to this URL. Correct it.",
   blocked_address: "The address leads to where the product must not send.",
-  payload_erased: "A person has erased the bodies. There is nothing that could be sent.",
-  config_error: "The destination's secret or policy cannot be used. Mend it.",
+  payload_erased:
+    "A person has erased or restricted the bodies. Nothing can be sent until a restricted one is given back.",
+  config_error: "The destination's secret or policy cannot be used. Correct it.",
   worker_lost: "Three workers in a row were lost with it. Look at the workers, then at the body.",
 };
 

@@ -149,6 +149,7 @@ export function PayloadCell({ row, asOf }: { row: DeadLetterRow; asOf: string })
     );
   }
   if (row.payload === "missing") return "not there";
+  if (row.payload === "restricted") return "restricted, can be given back";
   return (
     <>
       erased {row.payloadErasedAt === null ? null : <NearTimestamp iso={row.payloadErasedAt} asOf={asOf} />}

@@ -3,6 +3,7 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { useDeadLetterGroup } from "#components/queries/dead-letters.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Button } from "#components/ui/button.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { formatCount } from "#components/ui/format.ts";
@@ -90,7 +91,7 @@ function Cause({ view, asOf, region, list }: CauseProps) {
         <Shares view={view} region={region} />
       </Section>
       <Section
-        title={`Newest ${view.samples.length} of ${formatCount(view.count)}${view.more ? "+" : ""} entries`}
+        title={`Newest ${view.samples.length} of ${formatCount(view.count)}${view.more ? "+ entries" : view.count === 1 ? " entry" : " entries"}`}
         action={<Button onClick={() => list.show("entries", view.id)}>Show its entries</Button>}
       >
         <Samples view={view} asOf={asOf} />
@@ -139,7 +140,7 @@ function Facts({ view, asOf, region }: { view: DeadLetterGroupView; asOf: string
         <>
           <dt className="text-faint">Status by</dt>
           <dd className="break-words">
-            {view.stateBy}, <Timestamp iso={view.stateAt} named />
+            {actorWords(view.stateBy)}, <Timestamp iso={view.stateAt} named />
           </dd>
         </>
       )}
@@ -231,7 +232,7 @@ function History({ view, region }: { view: DeadLetterGroupView; region: Region }
       <ol className="grid gap-2 text-table">
         {view.history.map((event) => (
           <li key={event.id} className="break-words">
-            <Timestamp iso={event.at} named plain /> · {event.actor} ·{" "}
+            <Timestamp iso={event.at} named plain /> · {actorWords(event.actor)} ·{" "}
             <span className="font-medium">{event.action.split(".").at(-1)?.replaceAll("_", " ")}</span>
             <span className="block text-muted">
               {event.reason}

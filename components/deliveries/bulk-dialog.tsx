@@ -193,7 +193,9 @@ function ResultLine({ id, result }: { id: string; result: BulkResult | null }) {
       <Cell>
         <StatusText tone={words.tone} label={words.label} />
       </Cell>
-      <Cell className="min-w-48 whitespace-normal break-words py-1.5 text-muted">{result?.why}</Cell>
+      <Cell wrap className="min-w-48 text-muted">
+        {result?.why}
+      </Cell>
     </Row>
   );
 }

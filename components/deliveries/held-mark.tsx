@@ -16,7 +16,7 @@ export function HeldMark({ blockers }: { blockers: readonly Blocker[] }) {
       {first.until === null ? null : (
         <>
           {" until "}
-          <Timestamp iso={first.until} form="clock" plain />
+          <Timestamp iso={first.until} plain />
         </>
       )}
       {others.length > 0 ? ` +${others.length}` : null}

@@ -1,5 +1,6 @@
 /** Something that people or the product did to the delivery or to what it belongs to, as an entry of the timeline. */
 import Link from "next/link";
+import { actorWords } from "#components/ui/actor-words.ts";
 import type { Annotation } from "#db/console/read-annotations.ts";
 import type { Region } from "#domain/region.ts";
 import { TimelineItem } from "./timeline-item.tsx";
@@ -28,7 +29,7 @@ export function AnnotationItem({ annotation, region }: { annotation: Annotation;
       title={`${actionWords(action)} ${TARGET_WORDS[target]}${RESULT_WORDS[result]}`}
     >
       <p className="text-muted text-table">
-        {actor} ({role}): {reason}{" "}
+        {actorWords(actor)} ({role}): {reason}{" "}
         <Link
           href={`/audit?region=${region}&target=${annotation.targetId}`}
           prefetch={false}

@@ -77,8 +77,9 @@ function RequestTab({ delivery, attempt }: TabProps) {
     replayHeader: null,
     plainSignatureHeader: delivery.signing.plainHeader,
   });
-  const { erasedAt, contentType } = delivery.payload;
+  const { erasedAt, restrictedAt, contentType } = delivery.payload;
   const gone = contentType === null ? "The payload is stored no longer: its retention has ended." : undefined;
+  const since = erasedAt !== null ? "; erased since" : restrictedAt !== null ? "; restricted since" : "";
   return (
     <div className="grid gap-3">
       <p className="text-muted text-table">
@@ -104,7 +105,7 @@ function RequestTab({ delivery, attempt }: TabProps) {
       <h3 className="font-medium">Body</h3>
       <p className="text-muted text-table">
         {formatBytes(delivery.payload.sizeBytes)}, the same bytes on every attempt
-        {erasedAt === null ? "" : "; erased since"}
+        {since}
       </p>
       <RevealBody
         key={delivery.id}

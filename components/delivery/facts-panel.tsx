@@ -100,15 +100,28 @@ function Trace({ traceparent, traceUrl }: { traceparent: string; traceUrl: strin
   );
 }
 
+/** Erased is for good; restricted is kept apart, and a person can give it back. */
 function payloadText({ payload }: DeliveryDetail): ReactNode {
-  if (payload.erasedAt !== null) {
+  const { erasedAt, restrictedAt, contentType } = payload;
+  const size = formatBytes(payload.sizeBytes);
+  if (erasedAt !== null) {
     return (
       <>
-        erased <Timestamp iso={payload.erasedAt} form="exact" named />
+        {size}, erased <Timestamp iso={erasedAt} form="exact" named />
       </>
     );
   }
-  return `${formatBytes(payload.sizeBytes)}${payload.contentType === null ? "" : `, ${payload.contentType}`}, body hidden`;
+  if (restrictedAt !== null) {
+    return (
+      <>
+        {size}, restricted <Timestamp iso={restrictedAt} form="exact" named />: kept apart, and no attempt can
+        send it
+      </>
+    );
+  }
+  return contentType === null
+    ? `${size}, stored no longer: its retention has ended`
+    : `${size}, ${contentType}, body hidden`;
 }
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {

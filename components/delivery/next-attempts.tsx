@@ -10,7 +10,7 @@ import { Segmented } from "#components/ui/segmented.tsx";
 import { Cell, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { reasonWords } from "#components/ui/words.ts";
 import type { NextAttempts } from "#db/console/read-delivery.ts";
-import { formatAge } from "#domain/queue-age.ts";
+import { formatAge, formatLength } from "#domain/queue-age.ts";
 import type { PreviewStep } from "#domain/retry-policy.ts";
 
 const KINDS = [
@@ -91,8 +91,8 @@ function sumMs(steps: readonly PreviewStep[]): number {
 
 function noteOf({ policy }: NextAttempts, kind: "failed" | "throttled"): string {
   if (policy === null) return "";
-  const bounds = `between ${formatAge(policy.minDelayMs)} and ${formatAge(policy.maxDelayMs)}`;
+  const bounds = `between ${formatLength(policy.minDelayMs)} and ${formatLength(policy.maxDelayMs)}`;
   return kind === "failed"
     ? `A failure is an attempt without an answer or with a 5xx. A Retry-After takes the place of a wait, ${bounds}.`
-    : `A 429 counts no failure and shuts the destination's gate as well. A Retry-After takes the place of a wait, ${bounds}. After ${formatAge(policy.maxThrottleMs)} of such waits it expires.`;
+    : `A 429 counts no failure and shuts the destination's gate as well. A Retry-After takes the place of a wait, ${bounds}. After ${formatLength(policy.maxThrottleMs)} of such waits it expires.`;
 }

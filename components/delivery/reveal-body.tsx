@@ -101,6 +101,12 @@ function Shown({ body, onHide }: { body: RevealedBody; onHide: () => void }) {
           here.
         </p>
       )}
+      {body.restrictedAt === null ? null : (
+        <p>
+          The payload is restricted since <Timestamp iso={body.restrictedAt} form="exact" named />. It is kept
+          apart and shown to nobody until a person gives it back.
+        </p>
+      )}
       {text === null ? null : <TextBlock label="Body as text" text={text} />}
       {body.hex === null ? null : (
         <>
@@ -117,6 +123,7 @@ function Shown({ body, onHide }: { body: RevealedBody; onHide: () => void }) {
 function factsOf(body: RevealedBody): string {
   const type = body.contentType ?? "no content type";
   if (body.erasedAt !== null) return `${type}, ${formatBytes(body.sizeBytes)} before it was erased.`;
+  if (body.restrictedAt !== null) return `${type}, ${formatBytes(body.sizeBytes)}.`;
   if (!body.truncated) return `${type}, ${formatBytes(body.sizeBytes)}.`;
   return `${type}, the first ${formatBytes(body.shownBytes)} of ${formatBytes(body.sizeBytes)}: truncated.`;
 }

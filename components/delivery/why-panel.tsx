@@ -3,6 +3,7 @@
 import { CircleCheck, CircleX, Clock, PauseCircle, Send } from "lucide-react";
 import type { ReactNode } from "react";
 import { BLOCKER_WORDS } from "#components/deliveries/blocker-words.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { cx } from "#components/ui/cx.ts";
 import { relativeTo } from "#components/ui/relative.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
@@ -77,7 +78,7 @@ function HoldingLine({ blocker, asOf }: { blocker: Blocker; asOf: string }) {
         <span className="text-muted">
           {" Since "}
           <Timestamp iso={blocker.since} named />
-          {blocker.by === null ? "" : `, by ${blocker.by}`}.
+          {blocker.by === null ? "" : `, by ${actorWords(blocker.by)}`}.
         </span>
       )}
     </li>

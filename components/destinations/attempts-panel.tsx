@@ -5,7 +5,7 @@ import { useDestinationAttempts } from "#components/queries/tenants.ts";
 import { useBehind } from "#components/shell/freshness.ts";
 import { Nothing } from "#components/tenants/figures.tsx";
 import { Missing } from "#components/tenants/missing.tsx";
-import { formatCount } from "#components/ui/format.ts";
+import { formatCount, plural } from "#components/ui/format.ts";
 import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { ShortId } from "#components/ui/short-id.tsx";
@@ -61,11 +61,11 @@ export function AttemptsPanel({ region, destinationId }: { region: Region; desti
         onFirst={null}
       >
         {page !== null && page.data.attempts.length === 0 ? (
-          <Notice kind="empty" title={`No attempt in ${page.data.days} days`} compact>
+          <Notice kind="empty" title={`No attempt in ${plural(page.data.days, "day")}`} compact>
             Every request to this destination is listed here with its answer.
           </Notice>
         ) : (
-          <Table caption="Attempts, newest first" columns={COLUMNS}>
+          <Table pinned caption="Attempts, newest first" columns={COLUMNS}>
             {page === null ? (
               <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
             ) : (
@@ -79,7 +79,9 @@ export function AttemptsPanel({ region, destinationId }: { region: Region; desti
 }
 
 function noteOf(shown: number, more: boolean, days: number): string {
-  return more ? `the newest ${shown}; older ones are on their deliveries` : `all of the last ${days} days`;
+  return more
+    ? `the newest ${shown}; older ones are on their deliveries`
+    : `all of the last ${plural(days, "day")}`;
 }
 
 function AttemptLine({ row }: { row: DestinationAttempt }) {
@@ -121,7 +123,7 @@ function AttemptLine({ row }: { row: DestinationAttempt }) {
         {row.nextDueAt === null ? null : (
           <>
             {" until "}
-            <Timestamp iso={row.nextDueAt} form="clock" plain />
+            <Timestamp iso={row.nextDueAt} plain />
           </>
         )}
       </Cell>

@@ -2,6 +2,7 @@
 /** How requests to a destination are signed and retried, and its newest test event. Never a secret, nor a path. */
 import Link from "next/link";
 import { Fact, Facts } from "#components/tenants/figures.tsx";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { formatCount } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { ageAt, relativeTo } from "#components/ui/relative.ts";
@@ -76,7 +77,7 @@ function TestFact({ destination: { testEvent }, asOf }: Omit<ConfigurationPanelP
       label="Newest test event"
       note={
         <>
-          sent {relativeTo(testEvent.sentAt, asOf)} by {testEvent.sentBy};{" "}
+          sent {relativeTo(testEvent.sentAt, asOf)} by {actorWords(testEvent.sentBy)};{" "}
           <Link
             href={`/deliveries/${testEvent.deliveryId}`}
             prefetch={false}

@@ -1,6 +1,7 @@
 "use client";
 /** The state of a destination in words, with the time at which it ends by itself. */
 import { Gauge, type LucideIcon, OctagonX, PauseCircle, PowerOff, TimerReset, Trash2 } from "lucide-react";
+import { plural } from "#components/ui/format.ts";
 import { StatusBadge, StatusText, type Tone } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { DestinationHealth, DestinationState } from "#db/console/read-destination-health.ts";
@@ -38,11 +39,11 @@ export function DestinationStateMark({ destination, badge = false }: Destination
       <Mark tone={words.tone} icon={words.icon} label={words.label} />
       {stateUntil === null ? null : (
         <span className="whitespace-nowrap text-muted">
-          until <Timestamp iso={stateUntil} form="clock" plain={!badge} />
+          until <Timestamp iso={stateUntil} named={badge} plain={!badge} />
         </span>
       )}
       {state === "active" && failing ? (
-        <StatusText tone="danger" label={`${failuresSinceSuccess} failures in a row`} />
+        <StatusText tone="danger" label={`${plural(failuresSinceSuccess, "failure")} in a row`} />
       ) : null}
       {tenantPausedUntil === null ? null : <StatusText tone="held" label="tenant paused" />}
     </span>

@@ -8,6 +8,7 @@ import { History } from "#components/tenants/history.tsx";
 import { Missing } from "#components/tenants/missing.tsx";
 import { RecentDeadLetters, RecentDeliveries } from "#components/tenants/recent.tsx";
 import { type DetailView, detailParameters, useDetail } from "#components/tenants/use-detail.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
 import { TabPanel, Tabs } from "#components/ui/tabs.tsx";
 import type { DestinationAnswer, DestinationDetail } from "#db/console/read-destination.ts";
@@ -82,9 +83,9 @@ function HeaderState({ destination }: { destination: DestinationDetail }) {
   const { paused, disabled } = destination;
   const why =
     disabled !== null
-      ? `by ${disabled.by ?? "the product"}: ${disabled.reason}`
+      ? `by ${actorWords(disabled.by ?? "system")}: ${disabled.reason}`
       : paused !== null
-        ? `by ${paused.by ?? "the product"}: ${paused.reason}`
+        ? `by ${actorWords(paused.by ?? "system")}: ${paused.reason}`
         : null;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">

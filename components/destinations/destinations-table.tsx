@@ -45,6 +45,7 @@ export interface DestinationsTableProps {
 export function DestinationsTable({ region, rows, asOf, busy }: DestinationsTableProps) {
   return (
     <Table
+      pinned
       caption={`Destinations of ${region.toUpperCase()} with their health`}
       columns={COLUMNS}
       busy={busy}
@@ -67,7 +68,7 @@ interface LineProps {
 function DestinationLine({ region, row, asOf }: LineProps) {
   return (
     <Row className="group">
-      <HeadCell className="sticky left-0 bg-surface">
+      <HeadCell>
         <Link
           href={`/destinations/${row.id}?region=${region}`}
           prefetch={false}

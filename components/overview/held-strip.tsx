@@ -35,7 +35,7 @@ export function HeldStrip({ region, held }: HeldStripProps) {
                 className="font-medium"
               />
               <Link
-                href={`/deliveries?region=${region}&state=ready`}
+                href={`/deliveries?region=${region}&reason=${row.why}`}
                 prefetch={false}
                 className="underline-offset-4 hover:underline"
               >

@@ -4,19 +4,16 @@ import { Gauge, PauseCircle, SlidersHorizontal, TimerReset, Unplug } from "lucid
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import type { ReactNode } from "react";
-import { formatClock, formatCount } from "#components/ui/format.ts";
+import { formatCount } from "#components/ui/format.ts";
 import { Menu } from "#components/ui/menu.tsx";
 import { StatusText, type Tone } from "#components/ui/status.tsx";
 import { Cell, HeadCell, Row } from "#components/ui/table.tsx";
-import { Timestamp } from "#components/ui/timestamp.tsx";
-import { useZone } from "#components/ui/zone.tsx";
+import { NearTimestamp } from "#components/ui/timestamp.tsx";
 import type { Overview } from "#db/console/read-overview.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import { HELD_WORDS } from "./held-words.ts";
 import type { Line } from "./matrix-lines.ts";
 import { bounded, capital, formatShare, toneOf } from "./overview-words.ts";
-
-const HOUR_AND_MINUTE = "14:03".length;
 
 export interface MatrixLineProps {
   line: Line;
@@ -27,7 +24,7 @@ export function MatrixLine({ line, overview }: MatrixLineProps) {
   const { warn, act } = line.thresholds.rateLimitedShare;
   return (
     <Row>
-      <HeadCell className="sticky left-0 bg-surface">
+      <HeadCell>
         <Name line={line} />
       </HeadCell>
       <Cell className="text-muted">{line.region.toUpperCase()}</Cell>
@@ -66,7 +63,7 @@ export function MatrixLine({ line, overview }: MatrixLineProps) {
         {line.lastDeliveredAt === null ? (
           <Nothing />
         ) : (
-          <Timestamp iso={line.lastDeliveredAt} form="clock" plain />
+          <NearTimestamp iso={line.lastDeliveredAt} asOf={line.asOf} />
         )}
       </Cell>
       <Cell align="right">
@@ -214,9 +211,9 @@ function TenantState({ line }: { line: Line }) {
     case "held":
       return <StatusText tone="held" label={capital(HELD_WORDS[line.held.why ?? ""] ?? "Held")} />;
     case "circuit_open":
-      return <Until tone="danger" icon={Unplug} label="Circuit open" until={line.stateUntil} />;
+      return <Until tone="danger" icon={Unplug} label="Circuit open" line={line} />;
     case "rate_limited":
-      return <Until tone="warn" icon={TimerReset} label="Rate-limited" until={line.stateUntil} />;
+      return <Until tone="warn" icon={TimerReset} label="Rate-limited" line={line} />;
     case "limited":
       return <StatusText tone="warn" icon={SlidersHorizontal} label="Limited" />;
     case "active":
@@ -228,18 +225,16 @@ interface UntilProps {
   tone: Tone;
   icon: typeof Gauge;
   label: string;
-  until: string | null;
+  line: Line;
 }
 
-/** To the minute: the tenant's page has the exact moment. */
-function Until({ tone, icon, label, until }: UntilProps) {
-  const zone = useZone();
+function Until({ tone, icon, label, line: { stateUntil, asOf } }: UntilProps) {
   return (
     <span className="inline-flex items-center gap-1">
       <StatusText tone={tone} icon={icon} label={label} />
-      {until === null ? null : (
+      {stateUntil === null ? null : (
         <span className="text-muted">
-          until <time dateTime={until}>{formatClock(until, zone).slice(0, HOUR_AND_MINUTE)}</time>
+          until <NearTimestamp iso={stateUntil} asOf={asOf} />
         </span>
       )}
     </span>

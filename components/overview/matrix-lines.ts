@@ -11,6 +11,8 @@ export interface Line extends MatrixRow {
   region: Region;
   /** Of its region. */
   thresholds: Thresholds;
+  /** Database time of its region's answer, UTC. */
+  asOf: string;
 }
 
 export function keyOf(line: Line): string {
@@ -22,8 +24,8 @@ export function linesOf(overview: Overview): Line[] {
   return overview.regions
     .flatMap((answer) => {
       if (answer.status !== "ok") return [];
-      const { region, data } = answer;
-      return data.tenants.map((row) => ({ ...row, region, thresholds: data.thresholds }));
+      const { region, data, asOf } = answer;
+      return data.tenants.map((row) => ({ ...row, region, asOf, thresholds: data.thresholds }));
     })
     .sort((a, b) => worstOf(b) - worstOf(a))
     .slice(0, MAX_LINES);

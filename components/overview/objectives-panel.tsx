@@ -8,9 +8,8 @@ import { Skeleton } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import type { Overview, RegionOverview } from "#db/console/read-overview.ts";
-import { formatAge } from "#domain/queue-age.ts";
+import { formatAge, formatLength } from "#domain/queue-age.ts";
 import { bounded, formatShare } from "./overview-words.ts";
-import { targetText } from "./verdict-words.ts";
 
 const COLUMNS: readonly Column[] = [
   { key: "what", label: "Objective" },
@@ -61,11 +60,9 @@ function RegionObjectives({ region, data, overview }: RegionObjectivesProps) {
     <Table caption={`Objectives of region ${region}`} columns={COLUMNS}>
       {data.triedShares.map((row) => (
         <Row key={row.serviceClass}>
-          <HeadCell className="w-full py-1.5">
-            <span className="block whitespace-normal">
-              <span className="text-muted">{region}</span> New {row.serviceClass} deliveries tried within{" "}
-              {targetText(row.targetMs)}, 15 m
-            </span>
+          <HeadCell wrap className="w-full">
+            <span className="text-muted">{region}</span> New {row.serviceClass} deliveries tried within{" "}
+            {formatLength(row.targetMs)}, in the last 15 m
           </HeadCell>
           <Cell align="right">{formatShare(thresholds.triedShareTarget)}</Cell>
           <Cell align="right">
@@ -82,12 +79,10 @@ function RegionObjectives({ region, data, overview }: RegionObjectivesProps) {
         </Row>
       ))}
       <Row>
-        <HeadCell className="w-full py-1.5">
-          <span className="block whitespace-normal">
-            <span className="text-muted">{region}</span> Delayed attempts behind their due time, oldest
-          </span>
+        <HeadCell wrap className="w-full">
+          <span className="text-muted">{region}</span> Delayed attempts behind their due time, oldest
         </HeadCell>
-        <Cell align="right">{targetText(thresholds.delayedLagTargetMs)}</Cell>
+        <Cell align="right">{formatLength(thresholds.delayedLagTargetMs)}</Cell>
         <Cell align="right">
           {behind ? (
             <StatusText tone="danger" label={formatAge(delayedLag.oldestMs)} />

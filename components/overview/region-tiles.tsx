@@ -2,11 +2,10 @@
 /** The eight numbers of a region that decide, each with its target, its last hour and a link to the rows behind it. */
 import { formatCount, plural } from "#components/ui/format.ts";
 import type { Overview, RegionOverview } from "#db/console/read-overview.ts";
-import { formatAge } from "#domain/queue-age.ts";
+import { formatAge, formatLength } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
 import { bounded, formatShare, toneOf } from "./overview-words.ts";
 import { Tile } from "./tile.tsx";
-import { targetText } from "./verdict-words.ts";
 
 export const TILES = 8;
 export const TILE_GRID = "grid auto-rows-fr grid-cols-2 gap-px bg-line sm:grid-cols-4";
@@ -40,7 +39,7 @@ function AgeTiles({ region, data }: TilesProps) {
       <Tile
         label="First attempt"
         value={formatAge(oldestMs)}
-        note={oldestMs === 0 ? "nothing waits" : `oldest ${serviceClass}, target ${targetText(targetMs)}`}
+        note={oldestMs === 0 ? "nothing waits" : `oldest ${serviceClass}, target ${formatLength(targetMs)}`}
         tone={toneOf(oldestMs, warnOf(serviceClass), targetMs)}
         href={rowsOf(region, "ready")}
         trend={data.trends.oldestMs}
@@ -52,7 +51,7 @@ function AgeTiles({ region, data }: TilesProps) {
         note={
           p95 === null
             ? "5 m, nothing was tried"
-            : `5 m, ${p95.serviceClass}, target ${targetText(p95.targetMs)}`
+            : `5 m, ${p95.serviceClass}, target ${formatLength(p95.targetMs)}`
         }
         tone={p95 === null ? "neutral" : toneOf(p95.ms, warnOf(p95.serviceClass), p95.targetMs)}
         href={rowsOf(region, "ready")}
@@ -71,7 +70,7 @@ function QueueTiles({ region, data, overview }: TilesProps) {
       <Tile
         label="Due, unclaimed"
         value={formatAge(due.oldestMs)}
-        note={due.count === 0 ? "nothing waits" : `oldest, page at ${targetText(pageMs)}`}
+        note={due.count === 0 ? "nothing waits" : `oldest, page at ${formatLength(pageMs)}`}
         tone={toneOf(due.oldestMs, warnMs, pageMs)}
         href={rowsOf(region, "delayed")}
         trend={trends.dueMs}

@@ -75,7 +75,7 @@ function Lines({ rows, overview }: { rows: readonly Line[]; overview: Overview |
   return (
     <>
       <div className="max-md:hidden">
-        <Table caption="Tenants by region, worst lag first" columns={COLUMNS}>
+        <Table pinned caption="Tenants by region, worst lag first" columns={COLUMNS}>
           {overview === null ? (
             <SkeletonRows rows={8} columns={COLUMNS.length} />
           ) : (

@@ -4,12 +4,13 @@
  */
 
 import { plural } from "#components/ui/format.ts";
+import { sentence } from "#components/ui/sentence.ts";
 import type { Tone } from "#components/ui/status.tsx";
 import type { TenantState } from "#db/console/queue-summary.ts";
 import type { RegionOverview } from "#db/console/read-overview.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
 import type { VerdictLevel } from "#db/console/verdict.ts";
-import { formatAge } from "#domain/queue-age.ts";
+import { formatAge, formatLength } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
 
 /** Workers sample every 5 s. */
@@ -76,12 +77,12 @@ function mainOf(region: RegionOverview, asOf: string): string {
   const firstText =
     oldestMs === 0
       ? "Nothing waits for its first attempt."
-      : `Oldest first attempt ${formatAge(oldestMs)} (target ${targetText(targetMs)}).`;
+      : `Oldest first attempt ${formatAge(oldestMs)} (target ${formatLength(targetMs)}).`;
   switch (verdict.because) {
     case "no_worker":
       return `${silentWorkers(region, asOf)} ${firstText}`;
     case "draining":
-      return `${region.draining?.reason ?? "No reason was written down."} ${firstText}`;
+      return `${sentence(region.draining?.reason ?? "No reason was written down")} ${firstText}`;
     case "due_lag":
       return `Oldest due work has waited ${formatAge(due.oldestMs)} for a worker, ${plural(due.count, "delivery", "deliveries")} in all.`;
     default:
@@ -120,9 +121,4 @@ function worstTenant(region: RegionOverview): string {
 /** Four samplings late, or never begun. */
 function isSilent(lastSampleAt: string | null, asOf: string): boolean {
   return lastSampleAt === null || Date.parse(asOf) - Date.parse(lastSampleAt) > SAMPLE_LIMIT_MS;
-}
-
-/** Whole targets are written short: "2 m", "15 s". */
-export function targetText(ms: number): string {
-  return ms % 60_000 === 0 ? `${ms / 60_000} m` : `${Math.round(ms / 1_000)} s`;
 }

@@ -29,11 +29,9 @@ export function useReplays(filters: Filters): UseQueryResult<RegionAnswer<Replay
   return useLive<RegionAnswer<ReplayPage>>(`/api/v1/replays?${toQuery(filters)}`);
 }
 
-/** How many stand in each tab and wait for the caller, of one region or of all in scope. */
-export function useReplaySummary(region: Region | null): UseQueryResult<ReplaySummaryAnswer, Error> {
-  return useLive<ReplaySummaryAnswer>(
-    region === null ? "/api/v1/replays/summary" : `/api/v1/replays/summary?region=${region}`,
-  );
+/** How many of a region stand in each tab. */
+export function useReplaySummary(region: Region): UseQueryResult<ReplaySummaryAnswer, Error> {
+  return useLive<ReplaySummaryAnswer>(`/api/v1/replays/summary?region=${region}`);
 }
 
 /** One batch by its public id. */

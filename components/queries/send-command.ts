@@ -5,6 +5,8 @@
 import { ProblemError, readProblem, UnreachableError } from "./fetch-json.ts";
 
 export interface CommandRequest {
+  /** Left out: POST. */
+  method?: "POST" | "PATCH";
   /** The command's fields without id and version. */
   body: object;
   /** Version of the row as it was shown; left out for a row that has none. */
@@ -22,7 +24,7 @@ const COMMAND_TIMEOUT_MS = 30_000;
  *   have happened, and the same key asks again without doing it twice
  */
 export async function sendCommand<T>(path: string, request: CommandRequest): Promise<T> {
-  const response = await post(path, request);
+  const response = await ask(path, request);
   const text = await response.text().catch(() => {
     throw new UnreachableError("The answer was cut off.");
   });
@@ -30,7 +32,10 @@ export async function sendCommand<T>(path: string, request: CommandRequest): Pro
   throw new ProblemError(readProblem(text, response));
 }
 
-async function post(path: string, { body, version, idempotencyKey }: CommandRequest): Promise<Response> {
+async function ask(
+  path: string,
+  { method = "POST", body, version, idempotencyKey }: CommandRequest,
+): Promise<Response> {
   const headers = new Headers({
     accept: "application/json",
     "content-type": "application/json",
@@ -39,7 +44,7 @@ async function post(path: string, { body, version, idempotencyKey }: CommandRequ
   if (version !== undefined && version !== null) headers.set("if-match", `"${version}"`);
   try {
     return await fetch(path, {
-      method: "POST",
+      method,
       headers,
       body: JSON.stringify(body),
       cache: "no-store",

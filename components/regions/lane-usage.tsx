@@ -1,5 +1,5 @@
 /** Slots by lane: live first attempts, retries, replays. Each lane's part is shown, so that "full" means something. */
-import { formatCount } from "#components/ui/format.ts";
+import { formatCount, plural } from "#components/ui/format.ts";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import type { RegionHealth } from "#db/console/read-regions.ts";
 import type { Lane } from "#domain/delivery.ts";
@@ -23,7 +23,7 @@ export function LaneUsage({ health, region }: { health: RegionHealth; region: Re
   return (
     <section aria-label={`Lanes of ${name}`} className="min-w-0">
       <h3 className="mb-1.5 font-medium">
-        Lanes <span className="font-normal text-faint text-table">of {formatCount(health.slots)} slots</span>
+        Lanes <span className="font-normal text-faint text-table">of {plural(health.slots, "slot")}</span>
       </h3>
       <Table caption={`Slots by lane in ${name}`} columns={COLUMNS}>
         {health.lanes.map(({ lane, inFlight, slots }) => (

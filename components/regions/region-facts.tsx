@@ -72,9 +72,7 @@ function PartitionFact({ partitions }: { partitions: RegionHealth["partitions"] 
         ? wrong.join("; ")
         : strayed.length > 0
           ? strayed
-              .map(
-                ({ parent, defaultRows }) => `about ${formatCount(defaultRows)} rows in ${parent}'s default`,
-              )
+              .map(({ parent, defaultRows }) => `about ${plural(defaultRows, "row")} in ${parent}'s default`)
               .join("; ")
           : "yesterday, today and tomorrow are there"}
     </Fact>

@@ -1,4 +1,7 @@
 /** How a region's claims and workers are put into words. Pure. */
+import { actorWords } from "#components/ui/actor-words.ts";
+import { plural } from "#components/ui/format.ts";
+import { sentence } from "#components/ui/sentence.ts";
 import type { Tone } from "#components/ui/status.tsx";
 import type { RegionHealth, RegionWorker } from "#db/console/read-regions.ts";
 
@@ -11,11 +14,11 @@ export interface ClaimsWords {
 /** Claims that are on while nobody is there to make them are not "on" for whoever waits. */
 export function claimsWords({ claims, workers }: Pick<RegionHealth, "claims" | "workers">): ClaimsWords {
   if (claims.state === "stopped") {
-    const by = claims.by === null ? "Somebody" : claims.by;
+    const by = claims.by === null ? "Somebody" : actorWords(claims.by);
     return {
       label: "Claims stopped",
       tone: "held",
-      why: `${by} stopped the claims: ${claims.reason ?? "no reason was given"}. New deliveries are still accepted and held.`,
+      why: `${by} stopped the claims: ${sentence(claims.reason ?? "no reason was given")} New deliveries are still accepted and held.`,
     };
   }
   if (!workers.some(({ state }) => state === "running")) {
@@ -28,7 +31,7 @@ export function claimsWords({ claims, workers }: Pick<RegionHealth, "claims" | "
   if (claims.state === "partial") {
     const why =
       claims.owner === "sluice"
-        ? `Claims are on, but another owner has those of ${claims.handedOver} ${claims.handedOver === 1 ? "tenant" : "tenants"}.`
+        ? `Claims are on, but another owner has those of ${plural(claims.handedOver, "tenant")}.`
         : `The claims of the region are made by ${claims.owner}, not by these workers.`;
     return { label: "Claims partial", tone: "warn", why };
   }
@@ -38,7 +41,7 @@ export function claimsWords({ claims, workers }: Pick<RegionHealth, "claims" | "
 export const WORKER_STATES: Readonly<Record<RegionWorker["state"], { label: string; tone: Tone }>> = {
   running: { label: "Running", tone: "ok" },
   stopping: { label: "Draining", tone: "held" },
-  silent: { label: "Not heard of", tone: "danger" },
+  silent: { label: "Silent", tone: "danger" },
 };
 
 /** Bounds that a page shows; the finer ones of the roll-up are summed into them. */

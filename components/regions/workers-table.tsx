@@ -39,7 +39,7 @@ export function WorkersTable({ health, region, asOf }: WorkersTableProps) {
           A worker appears here with its first heartbeat: sluice worker --region {region}.
         </Notice>
       ) : (
-        <Table caption={`Workers of ${name}`} columns={COLUMNS}>
+        <Table pinned caption={`Workers of ${name}`} columns={COLUMNS}>
           {health.workers.map((worker) => (
             <WorkerLine key={worker.id} worker={worker} asOf={asOf} />
           ))}

@@ -2,6 +2,7 @@
 import { type Problem, ProblemError } from "#components/queries/fetch-json.ts";
 import { MIN_OPENED } from "#components/replays/replay-bounds.ts";
 import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
+import { formatLength } from "#domain/queue-age.ts";
 import type { ThresholdName } from "#domain/replay-plan.ts";
 
 /** The questions of the checklist, in the order in which they are asked. */
@@ -106,6 +107,13 @@ const FACTORS: Readonly<Record<ThresholdUnit, number>> = { s: 1_000, "%": 0.01, 
 /** 60000 -> "60", 0.1 -> "10": as it is typed. */
 export function thresholdText(name: ThresholdName, value: number): string {
   return String(Number((value / FACTORS[THRESHOLD_WORDS[name].unit]).toFixed(3)));
+}
+
+/** "1 m", "20 %", "5": as a page says it. */
+export function thresholdWords(name: ThresholdName, value: number): string {
+  const { unit } = THRESHOLD_WORDS[name];
+  if (unit === "s") return formatLength(value);
+  return unit === "%" ? `${thresholdText(name, value)} %` : thresholdText(name, value);
 }
 
 /** The value of what was typed; times are whole milliseconds. */

@@ -6,11 +6,13 @@
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { Button } from "#components/ui/button.tsx";
-import { formatCount } from "#components/ui/format.ts";
+import { CardField, Cards, StackedCard } from "#components/ui/cards.tsx";
+import { formatCount, plural } from "#components/ui/format.ts";
 import { ShortId } from "#components/ui/short-id.tsx";
 import { StatusText } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { NearTimestamp } from "#components/ui/timestamp.tsx";
+import { useNarrow } from "#components/ui/use-narrow.ts";
 import { reasonWords, resultText } from "#components/ui/words.ts";
 import type { ReplayItemView } from "#db/console/replay/replay-views.ts";
 import { neededOf, openedOf } from "./draft-words.ts";
@@ -23,6 +25,7 @@ const DeliveryPanel = dynamic(
   { ssr: false },
 );
 
+const CAPTION = "Sample of the batch";
 const COLUMNS: readonly Column[] = [
   { key: "seen", label: "Inspected" },
   { key: "id", label: "Delivery" },
@@ -60,23 +63,20 @@ export function InspectStep(props: StepProps) {
           and reasons. Open each one, read its last answer, its attempts and its age, then tick it: at least{" "}
           {needed}.
         </p>
-        <Table caption="Sample of the batch" columns={COLUMNS}>
-          {view.sample.map((item) => (
-            <SampleLine
-              key={item.id}
-              item={item}
-              asOf={asOf}
-              recorded={view.inspected.includes(item.id)}
-              ticked={ticked.has(item.id)}
-              tickable={!locked && opened.has(item.id)}
-              onTick={() => tick(item.id)}
-              onOpen={() => {
-                setOpen(item.id);
-                setOpened((before) => new Set(before).add(item.id));
-              }}
-            />
-          ))}
-        </Table>
+        <Sample
+          items={view.sample.map((item) => ({
+            item,
+            asOf,
+            recorded: view.inspected.includes(item.id),
+            ticked: ticked.has(item.id),
+            tickable: !locked && opened.has(item.id),
+            onTick: () => tick(item.id),
+            onOpen: () => {
+              setOpen(item.id);
+              setOpened((before) => new Set(before).add(item.id));
+            },
+          }))}
+        />
         {locked ? null : (
           <p className="flex flex-wrap items-center gap-3">
             <Button
@@ -97,7 +97,7 @@ export function InspectStep(props: StepProps) {
   );
 }
 
-interface SampleLineProps {
+interface SampleItemProps {
   item: ReplayItemView;
   asOf: string;
   /** Stored as inspected. */
@@ -108,8 +108,60 @@ interface SampleLineProps {
   onOpen: () => void;
 }
 
-function SampleLine({ item, asOf, recorded, ticked, tickable, onTick, onOpen }: SampleLineProps) {
-  const short = item.id.slice(-6);
+function Sample({ items }: { items: readonly SampleItemProps[] }) {
+  if (useNarrow()) {
+    return (
+      <Cards caption={CAPTION} busy={false}>
+        {items.map((each) => (
+          <SampleCard key={each.item.id} {...each} />
+        ))}
+      </Cards>
+    );
+  }
+  return (
+    <Table caption={CAPTION} columns={COLUMNS}>
+      {items.map((each) => (
+        <SampleLine key={each.item.id} {...each} />
+      ))}
+    </Table>
+  );
+}
+
+function OpenButton({ item, onOpen }: Pick<SampleItemProps, "item" | "onOpen">) {
+  return (
+    <Button variant="quiet" label={`Open delivery …${item.id.slice(-6)}`} onClick={onOpen}>
+      Open
+    </Button>
+  );
+}
+
+/** A phone only reads drafts: there is nothing to tick. */
+function SampleCard({ item, asOf, recorded, onOpen }: SampleItemProps) {
+  return (
+    <StackedCard
+      name={
+        <span className="flex items-center justify-between gap-3">
+          <ShortId id={item.id} />
+          <OpenButton item={item} onOpen={onOpen} />
+        </span>
+      }
+    >
+      <CardField label="Inspected">{recorded ? "yes" : "not yet"}</CardField>
+      <CardField label="Reason">{reasonWords(item.reason)}</CardField>
+      <CardField label="Last result">
+        {resultText(item.lastOutcome, item.lastStatus)}
+        {item.attempts === null ? "" : `, ${plural(item.attempts, "attempt")}`}
+      </CardField>
+      {item.diedAt === null ? null : (
+        <CardField label="Died at">
+          <NearTimestamp iso={item.diedAt} asOf={asOf} />
+        </CardField>
+      )}
+    </StackedCard>
+  );
+}
+
+function SampleLine({ item, asOf, recorded, ticked, tickable, onTick, onOpen }: SampleItemProps) {
   return (
     <Row>
       <Cell>
@@ -119,7 +171,7 @@ function SampleLine({ item, asOf, recorded, ticked, tickable, onTick, onOpen }: 
           <label className="inline-flex min-h-6 items-center gap-1.5">
             <input
               type="checkbox"
-              aria-label={`Tick …${short} as inspected`}
+              aria-label={`Tick …${item.id.slice(-6)} as inspected`}
               checked={ticked}
               disabled={!tickable}
               onChange={onTick}
@@ -136,9 +188,7 @@ function SampleLine({ item, asOf, recorded, ticked, tickable, onTick, onOpen }: 
       <Cell align="right">{item.attempts ?? ""}</Cell>
       <Cell align="right">{item.diedAt === null ? "" : <NearTimestamp iso={item.diedAt} asOf={asOf} />}</Cell>
       <Cell>
-        <Button variant="quiet" label={`Open delivery …${short}`} onClick={onOpen}>
-          Open
-        </Button>
+        <OpenButton item={item} onOpen={onOpen} />
       </Cell>
     </Row>
   );

@@ -4,12 +4,12 @@
  * author. What is shown as load is what the server computes of the saved plan, never an estimate of the browser's.
  */
 import { type FormEvent, useState } from "react";
-import { fromWallClock, toWallClock } from "#components/controls/pause-choices.ts";
 import { focusFirstWrong } from "#components/controls/use-control-form.ts";
 import { useSignedIn } from "#components/shell/signed-in.tsx";
 import { TextField } from "#components/ui/field.tsx";
 import { zoneName } from "#components/ui/format.ts";
 import { NumberField } from "#components/ui/number-field.tsx";
+import { fromWallClock, toWallClock } from "#components/ui/wall-clock.ts";
 import { useZone } from "#components/ui/zone.tsx";
 import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
 import { THRESHOLD_WORDS, thresholdText } from "./draft-words.ts";
@@ -121,7 +121,7 @@ function Speed({ typed, problems, onChange }: PartProps) {
 /** The moments are kept in UTC; the fields show them in the zone that is chosen, and name it. */
 function Window({ typed, problems, onChange, asOf }: PartProps & { asOf: string }) {
   const zone = useZone();
-  const where = zone === "utc" ? "UTC" : `your zone (${zoneName("local", asOf)})`;
+  const where = zoneName(zone, asOf);
   const shown = (iso: string) => (iso === "" ? "" : toWallClock(iso, zone));
   const read = (text: string) => {
     const ms = fromWallClock(text, zone);

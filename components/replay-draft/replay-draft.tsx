@@ -5,14 +5,12 @@
  */
 import dynamic from "next/dynamic";
 import { useCallback, useState } from "react";
-import { actorWords } from "#components/controls/conflict-words.ts";
-import { useReplay } from "#components/queries/replays.ts";
 import { ReadOnlyHere } from "#components/replays/new-replay.tsx";
 import { Exclusions } from "#components/replays/preview-facts.tsx";
 import { REPLAY_STATE_WORDS } from "#components/replays/replay-words.ts";
 import { scopeWords } from "#components/replays/replays-table.tsx";
 import { DetailHeader } from "#components/tenants/detail-header.tsx";
-import { Missing } from "#components/tenants/missing.tsx";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Button } from "#components/ui/button.tsx";
 import { plural } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
@@ -33,28 +31,13 @@ const CancelDialog = dynamic(() => import("./cancel-dialog.tsx"), { ssr: false }
 
 export interface ReplayDraftProps {
   region: Region;
-  /** `rpl_...` */
-  id: string;
+  /** As the page has read it, and goes on reading it. */
+  view: ReplayDetail;
+  /** Database time of the view, UTC. */
+  asOf: string;
 }
 
-export function ReplayDraft({ region, id }: ReplayDraftProps) {
-  const query = useReplay(region, id);
-  const answer = query.data;
-  if (answer?.status !== "ok") {
-    return (
-      <Missing
-        what="batch"
-        region={region}
-        error={query.error}
-        answer={answer}
-        onRetry={() => void query.refetch()}
-      />
-    );
-  }
-  return <Draft region={region} view={answer.data} asOf={answer.asOf} />;
-}
-
-function Draft({ region, view, asOf }: { region: Region; view: ReplayDetail; asOf: string }) {
+export function ReplayDraft({ region, view, asOf }: ReplayDraftProps) {
   const readOnly = useNarrow();
   const [version, setVersion] = useVersion(view);
   const [cancelling, setCancelling] = useState(false);

@@ -1,7 +1,7 @@
 /** That a second person asked for changes, and what they wrote; or that this batch follows another one. */
 
-import { actorWords } from "#components/controls/conflict-words.ts";
 import { Follows } from "#components/replays/follows.tsx";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { ReplayDetail } from "#db/console/replay/replay-views.ts";
 import type { Region } from "#domain/region.ts";

@@ -56,7 +56,7 @@ export const VERB_WORDS: Readonly<Record<BatchVerb, VerbWords>> = {
   "break-glass": {
     label: "Break glass",
     effect:
-      "Goes without the second person. Everybody sees it on every page for 24 hours, and it is told to whoever listens to the hook.",
+      "Goes without the second person. Everybody sees it on every page for 24 hours, and the notification hook reports it.",
     done: "The glass is broken: it can be started.",
     text: REASON,
     danger: true,

@@ -8,13 +8,18 @@ import { Follows } from "#components/replays/follows.tsx";
 import { stateWords } from "#components/replays/replay-words.ts";
 import { scopeWords } from "#components/replays/replays-table.tsx";
 import { newReplayPath } from "#components/replays/selection.ts";
+import { storedText } from "#components/replays/stored-text.ts";
+import { StoredWords } from "#components/replays/stored-words.tsx";
 import { DetailHeader } from "#components/tenants/detail-header.tsx";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Button } from "#components/ui/button.tsx";
 import { cx } from "#components/ui/cx.ts";
 import { plural } from "#components/ui/format.ts";
 import { relativeTo } from "#components/ui/relative.ts";
+import { sentence } from "#components/ui/sentence.ts";
 import { StatusBadge } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
+import { useZone } from "#components/ui/zone.tsx";
 import { isEnded } from "#domain/replay.ts";
 import { type BatchVerb, LEADING, sharedReasons, VERB_WORDS, verbsOf } from "./action-words.ts";
 import type { Seen } from "./seen.ts";
@@ -41,10 +46,10 @@ export function BatchHeader({ region, view, asOf }: Seen) {
         controls={<Actions region={region} view={view} asOf={asOf} />}
       />
       <Stepper view={view} />
-      <Cause view={view} />
+      <Cause view={view} region={region} />
       <p className="max-w-prose text-table">
-        {plural(view.items, "dead letter")} of {scopeWords(view.scope)}. Drafted by {view.requestedBy}:{" "}
-        {view.reason}
+        {plural(view.items, "dead letter")} of {scopeWords(view.scope)}. Drafted by{" "}
+        {actorWords(view.requestedBy)}: {view.reason}
         {view.ticket === null ? "" : ` (${view.ticket})`} <strong>The order can change:</strong> a replayed
         delivery can arrive after newer ones.
       </p>
@@ -56,14 +61,22 @@ export function BatchHeader({ region, view, asOf }: Seen) {
             {relativeTo(view.expiresAt, asOf)}, at <Timestamp iso={view.expiresAt} form="clock" named />.{" "}
           </>
         )}
-        {view.breakGlassBy === null ? null : `${view.breakGlassBy} went without the second person.`}
+        {view.breakGlassBy === null
+          ? null
+          : `${actorWords(view.breakGlassBy)} went without the second person.`}
       </p>
     </div>
   );
 }
 
+const CAUSE_WORDS: Readonly<Partial<Record<Seen["view"]["state"], string>>> = {
+  paused: "Paused",
+  stopping: "Why it stops",
+};
+
 /** Why it is paused, stops or has ended, with its numbers. A pause by the product is told at once, whatever is being read. */
-function Cause({ view }: Pick<Seen, "view">) {
+function Cause({ view, region }: Pick<Seen, "view" | "region">) {
+  const zone = useZone();
   const { cause, pausedBy, state } = view;
   const shown = cause !== null && (state === "paused" || state === "stopping" || isEnded(state));
   const auto = state === "paused" && pausedBy === "auto";
@@ -71,7 +84,7 @@ function Cause({ view }: Pick<Seen, "view">) {
   return (
     <>
       <p role="alert" className="sr-only">
-        {told}
+        {storedText(told, zone)}
       </p>
       {shown ? (
         <p
@@ -81,9 +94,11 @@ function Cause({ view }: Pick<Seen, "view">) {
           )}
         >
           <span className="font-medium">
-            {auto ? "It paused by itself" : state === "paused" ? "Paused" : "Why it ended"}:
+            {auto ? "It paused by itself" : (CAUSE_WORDS[state] ?? "Why it ended")}:
           </span>{" "}
-          <span className="break-words">{sentence(cause)}</span>
+          <span className="break-words">
+            <StoredWords text={sentence(cause)} region={region} lanes={view.lanes} />
+          </span>
           {auto
             ? ` It was pause ${view.autoPauses} of ${view.policy.maxAutoPauses}; the last one ends the batch.`
             : ""}
@@ -91,11 +106,6 @@ function Cause({ view }: Pick<Seen, "view">) {
       ) : null}
     </>
   );
-}
-
-/** The cause as the product stored it, so that another sentence can follow. */
-function sentence(cause: string): string {
-  return /[.!?]$/.test(cause) ? cause : `${cause}.`;
 }
 
 /** Text for the assertive region: only what came up while the page was open. */

@@ -16,20 +16,23 @@ import {
   YAxis,
 } from "recharts";
 import { ChartTip, LINE, MARGIN } from "#components/charts/chart-parts.tsx";
+import { StoredWords } from "#components/replays/stored-words.tsx";
 import { Button } from "#components/ui/button.tsx";
 import { formatClock, type Zone } from "#components/ui/format.ts";
 import { Notice } from "#components/ui/notice.tsx";
 import { Cell, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useZone } from "#components/ui/zone.tsx";
-import type { ReplaySeries } from "#db/console/replay/replay-views.ts";
+import type { ReplayDetail, ReplaySeries } from "#db/console/replay/replay-views.ts";
+import { formatLength, NO_DATA } from "#domain/queue-age.ts";
+import type { Region } from "#domain/region.ts";
 import { type CurveRow, curveRows } from "./curve-data.ts";
 
 const SECOND_MS = 1_000;
 const PERCENT = 100;
-const AXIS_PX = 44;
+const AXIS_PX = 56;
 const CURVE_PX = 120;
-const TICK = { fill: "var(--faint)", fontSize: 11 };
+const TICK = { fill: "var(--faint)", fontSize: 12 };
 const GRID = <CartesianGrid stroke="var(--line)" vertical={false} />;
 /** Rows of the table; the newest. */
 const MAX_ROWS = 60;
@@ -45,8 +48,10 @@ interface Curve {
   title: string;
   unit: string;
   lines: readonly CurveLine[];
-  /** The line that must not be crossed; null: there is none yet. */
+  /** The line that must not be crossed; empty: there is none yet. */
   limits: readonly { value: number; name: string }[];
+  /** A value in words, also beside the axis. */
+  write: (value: number | null) => string;
 }
 
 function curvesOf(series: ReplaySeries): Curve[] {
@@ -56,10 +61,11 @@ function curvesOf(series: ReplaySeries): Curve[] {
       unit: "per minute",
       lines: [{ key: "perMinute", name: "sent", stroke: "var(--accent-solid)" }],
       limits: series.capPerMinute === null ? [] : [{ value: series.capPerMinute, name: "cap" }],
+      write: numberWords,
     },
     {
       title: "429 and failures",
-      unit: "% of its requests",
+      unit: "of its requests",
       lines: [
         { key: "failed", name: "failed", stroke: "var(--danger-mark)" },
         { key: "rateLimited", name: "429", stroke: "var(--warn-mark)", dash: "5 3" },
@@ -68,17 +74,26 @@ function curvesOf(series: ReplaySeries): Curve[] {
         { value: series.failedLimit * PERCENT, name: "failures stop" },
         { value: series.rateLimitedLimit * PERCENT, name: "429 stop" },
       ],
+      write: percentWords,
     },
     {
       title: "Oldest due but unclaimed in the region",
-      unit: "seconds",
+      unit: "age",
       lines: [{ key: "dueSeconds", name: "live work", stroke: "var(--accent-solid)" }],
       limits: [{ value: series.dueLagLimitMs / SECOND_MS, name: "stop" }],
+      write: ageWords,
     },
   ];
 }
 
-export default function Curves({ series }: { series: ReplaySeries }) {
+export interface CurvesProps {
+  series: ReplaySeries;
+  region: Region;
+  /** They name the destinations in what happened. */
+  lanes: ReplayDetail["lanes"];
+}
+
+export default function Curves({ series, region, lanes }: CurvesProps) {
   const zone = useZone();
   const [asTable, setAsTable] = useState(false);
   if (series.points.length === 0) {
@@ -101,14 +116,14 @@ export default function Curves({ series }: { series: ReplaySeries }) {
       ) : (
         curvesOf(series).map((curve) => <Picture key={curve.title} curve={curve} rows={rows} zone={zone} />)
       )}
-      <Marks series={series} />
+      <Marks series={series} region={region} lanes={lanes} />
     </div>
   );
 }
 
 function Picture({ curve, rows, zone }: { curve: Curve; rows: CurveRow[]; zone: Zone }) {
   const last = rows.at(-1);
-  const words = curve.lines.map(({ key, name }) => `${name} ${numberWords(last?.[key] ?? null)}`).join(", ");
+  const words = curve.lines.map(({ key, name }) => `${name} ${curve.write(last?.[key] ?? null)}`).join(", ");
   return (
     <figure className="min-w-0">
       <figcaption className="mb-1 flex flex-wrap gap-x-3 text-table">
@@ -129,7 +144,14 @@ function Picture({ curve, rows, zone }: { curve: Curve; rows: CurveRow[]; zone: 
               tickFormatter={(t: number) => formatClock(new Date(t).toISOString(), zone)}
               minTickGap={60}
             />
-            <YAxis tick={TICK} width={AXIS_PX} tickLine={false} axisLine={false} domain={[0, topOf(curve)]} />
+            <YAxis
+              tick={TICK}
+              width={AXIS_PX}
+              tickLine={false}
+              axisLine={false}
+              domain={[0, topOf(curve)]}
+              tickFormatter={curve.write}
+            />
             <Tooltip
               isAnimationActive={false}
               content={({ active, payload }) =>
@@ -142,7 +164,7 @@ function Picture({ curve, rows, zone }: { curve: Curve; rows: CurveRow[]; zone: 
                 y={value}
                 stroke="var(--muted)"
                 strokeDasharray="2 3"
-                label={{ value: name, position: "insideTopRight", fill: "var(--muted)", fontSize: 11 }}
+                label={{ value: name, position: "insideTopRight", fill: "var(--muted)", fontSize: 12 }}
               />
             ))}
             {curve.lines.map(({ key, name, stroke, dash }) => (
@@ -178,25 +200,35 @@ function tip(curve: Curve, row: CurveRow | undefined, zone: Zone): ReactNode {
     <ChartTip
       t={row.t}
       zone={zone}
-      rows={curve.lines.map(({ key, name }) => ({ name, value: numberWords(row[key]) }))}
+      rows={curve.lines.map(({ key, name }) => ({ name, value: curve.write(row[key]) }))}
     />
   );
 }
 
 function numberWords(value: number | null): string {
-  return value === null ? "no data" : String(Number(value.toFixed(1)));
+  return value === null ? NO_DATA : String(Number(value.toFixed(1)));
+}
+
+function percentWords(value: number | null): string {
+  return value === null ? NO_DATA : `${numberWords(value)} %`;
+}
+
+/** @param seconds as the axis has it */
+function ageWords(seconds: number | null): string {
+  return seconds === null ? NO_DATA : formatLength(seconds * SECOND_MS);
 }
 
 function CurveTable({ rows }: { rows: readonly CurveRow[] }) {
   return (
     <Table
+      pinned
       caption="Curves of the batch, latest first"
       columns={[
         { key: "t", label: "Time" },
         { key: "sent", label: "Requests per minute", align: "right" },
-        { key: "limited", label: "429, %", align: "right" },
-        { key: "failed", label: "Failed, %", align: "right" },
-        { key: "due", label: "Oldest due, s", align: "right" },
+        { key: "limited", label: "429", align: "right" },
+        { key: "failed", label: "Failed", align: "right" },
+        { key: "due", label: "Oldest due", align: "right" },
       ]}
     >
       {rows
@@ -208,22 +240,23 @@ function CurveTable({ rows }: { rows: readonly CurveRow[] }) {
               <Timestamp iso={new Date(row.t).toISOString()} plain />
             </HeadCell>
             <Cell align="right">{numberWords(row.perMinute)}</Cell>
-            <Cell align="right">{numberWords(row.rateLimited)}</Cell>
-            <Cell align="right">{numberWords(row.failed)}</Cell>
-            <Cell align="right">{numberWords(row.dueSeconds)}</Cell>
+            <Cell align="right">{percentWords(row.rateLimited)}</Cell>
+            <Cell align="right">{percentWords(row.failed)}</Cell>
+            <Cell align="right">{ageWords(row.dueSeconds)}</Cell>
           </Row>
         ))}
     </Table>
   );
 }
 
-function Marks({ series }: { series: ReplaySeries }) {
+function Marks({ series, region, lanes }: CurvesProps) {
   if (series.marks.length === 0) return null;
   return (
     <ol aria-label="Steps in this time" className="grid gap-0.5 text-muted text-table">
       {series.marks.map(({ at, kind, text }) => (
         <li key={`${at}${kind}${text}`} className="break-words">
-          <Timestamp iso={at} form="clock" named plain /> {text}
+          <Timestamp iso={at} form="clock" named plain />{" "}
+          <StoredWords text={text} region={region} lanes={lanes} />
         </li>
       ))}
     </ol>

@@ -1,6 +1,6 @@
 /** The second person reads a change in words and units, and never loses one that has no words. */
 import { describe, expect, it } from "vitest";
-import { fieldWords, valueWords } from "./diff-words.ts";
+import { fieldWords, isMoment, valueWords } from "./diff-words.ts";
 
 const LANES = [{ destinationId: "dst_000000abcdef", destinationName: "Ledger" }];
 
@@ -8,7 +8,7 @@ describe("what was changed", () => {
   it.each([
     ["rootCause", "v2 bodies", "Root cause", "v2 bodies"],
     ["plan.ratePerSecond", 0.5, "Rate of each destination", "0.5/s"],
-    ["plan.stop.dueLagMs", 60_000, "Stop condition: Oldest due but unclaimed", "60 s"],
+    ["plan.stop.dueLagMs", 60_000, "Stop condition: Oldest due but unclaimed", "1 m"],
     ["plan.stop.failedShare", 0.2, "Stop condition: Failure share", "20 %"],
     ["plan.stop.equalFailures", 5, "Stop condition: Equal failures in a row of a destination", "5"],
     ["lanes.dst_000000abcdef", 1, "Rate of Ledger", "1/s"],
@@ -24,6 +24,15 @@ describe("what was changed", () => {
   ])("%s", (field, value, name, words) => {
     expect(fieldWords(field, LANES)).toBe(name);
     expect(valueWords(field, value)).toBe(words);
+  });
+
+  it("knows the fields whose value is a moment", () => {
+    expect(["plan.startsAfter", "plan.endsBefore", "reason", "plan.concurrency"].map(isMoment)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("shows what it has no words for as it is", () => {

@@ -2,7 +2,7 @@
  * What was changed between two reviews, as the second person reads it: field names and values in words. Pure. A name that
  * is not known here is shown as the API has it, never left out.
  */
-import { QUESTION_WORDS, THRESHOLD_WORDS, thresholdText } from "#components/replay-draft/draft-words.ts";
+import { QUESTION_WORDS, THRESHOLD_WORDS, thresholdWords } from "#components/replay-draft/draft-words.ts";
 import { rateWords } from "#components/replays/replay-words.ts";
 import type { ReplayLaneView } from "#db/console/replay/replay-views.ts";
 import { formatAge } from "#domain/queue-age.ts";
@@ -58,13 +58,14 @@ export function valueWords(field: string, value: unknown): string {
   return JSON.stringify(value);
 }
 
-const UNITS = { s: " s", "%": " %", count: "" } as const;
+/** True when the value is a moment, which a page writes in its reader's zone. */
+export function isMoment(field: string): boolean {
+  return field === "plan.startsAfter" || field === "plan.endsBefore";
+}
 
 function numberWords(field: string, value: number): string {
   const threshold = thresholdOf(field);
-  if (threshold !== null) {
-    return `${thresholdText(threshold, value)}${UNITS[THRESHOLD_WORDS[threshold].unit]}`;
-  }
+  if (threshold !== null) return thresholdWords(threshold, value);
   if (field === "plan.ratePerSecond" || field.startsWith(LANES)) return rateWords(value);
   return field.endsWith("Ms") ? formatAge(value) : String(value);
 }

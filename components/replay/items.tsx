@@ -4,6 +4,8 @@ import Link from "next/link";
 import { RegionSilent } from "#components/dead-letters/notices.tsx";
 import { replayItemsExportPath, useReplayItems } from "#components/queries/replays.ts";
 import { ITEM_STATE_WORDS } from "#components/replays/replay-words.ts";
+import { destinationEnd } from "#components/replays/stored-text.ts";
+import { StoredWords } from "#components/replays/stored-words.tsx";
 import { useBehind } from "#components/shell/freshness.ts";
 import { CardField, CardSkeletons, Cards, DeliveryCard } from "#components/ui/cards.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
@@ -100,6 +102,7 @@ export function Items({ region, id, lanes, filters, onChange }: ItemsProps) {
         <Notice kind="no-match" title="No entry matches" compact />
       ) : (
         <Rows
+          region={region}
           items={page === null ? null : page.data.rows}
           asOf={page === null ? "" : page.asOf}
           names={names}
@@ -111,6 +114,7 @@ export function Items({ region, id, lanes, filters, onChange }: ItemsProps) {
 }
 
 interface RowsProps {
+  region: Region;
   /** Null: still being read. */
   items: readonly ReplayItemView[] | null;
   asOf: string;
@@ -118,12 +122,13 @@ interface RowsProps {
   busy: boolean;
 }
 
-function Rows({ items, asOf, names, busy }: RowsProps) {
+function Rows({ region, items, asOf, names, busy }: RowsProps) {
   const narrow = useNarrow();
   const lines = items?.map((item) => ({
     item,
-    destination: names.get(item.destinationId) ?? `…${item.destinationId.slice(-6)}`,
+    destination: names.get(item.destinationId) ?? destinationEnd(item.destinationId),
     asOf,
+    region,
   }));
   if (narrow) {
     return lines === undefined ? (
@@ -151,6 +156,7 @@ interface ItemLineProps {
   item: ReplayItemView;
   destination: string;
   asOf: string;
+  region: Region;
 }
 
 function ItemState({ item }: { item: ReplayItemView }) {
@@ -162,13 +168,17 @@ function ItemState({ item }: { item: ReplayItemView }) {
   );
 }
 
-function ItemCard({ item, destination, asOf }: ItemLineProps) {
+function ItemCard({ item, destination, asOf, region }: ItemLineProps) {
   return (
     <DeliveryCard id={item.id}>
       <CardField label="State">
         <ItemState item={item} />
       </CardField>
-      {item.why === null ? null : <CardField label="Why">{item.why}</CardField>}
+      {item.why === null ? null : (
+        <CardField label="Why">
+          <StoredWords text={item.why} region={region} />
+        </CardField>
+      )}
       <CardField label="Destination">{destination}</CardField>
       <CardField label="Last result">{resultText(item.lastOutcome, item.lastStatus)}</CardField>
       {item.endedAt === null ? null : (
@@ -180,7 +190,7 @@ function ItemCard({ item, destination, asOf }: ItemLineProps) {
   );
 }
 
-function ItemLine({ item, destination, asOf }: ItemLineProps) {
+function ItemLine({ item, destination, asOf, region }: ItemLineProps) {
   return (
     <Row>
       <HeadCell>
@@ -196,7 +206,9 @@ function ItemLine({ item, destination, asOf }: ItemLineProps) {
       <Cell>
         <ItemState item={item} />
       </Cell>
-      <Cell className="max-w-80 whitespace-normal break-words">{item.why ?? ""}</Cell>
+      <Cell wrap className="max-w-80">
+        {item.why === null ? "" : <StoredWords text={item.why} region={region} />}
+      </Cell>
       <Cell>{reasonWords(item.reason)}</Cell>
       <Cell>{resultText(item.lastOutcome, item.lastStatus)}</Cell>
       <Cell align="right">

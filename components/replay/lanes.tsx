@@ -95,7 +95,7 @@ function LaneTable({ region, view, columns }: ListProps) {
               {laneName(lane)}
             </Link>
           </HeadCell>
-          <Cell className="max-w-96 whitespace-normal">
+          <Cell wrap className="max-w-96">
             <LaneState lane={lane} ended={isEnded(view.state)} />
           </Cell>
           {columns.map(({ key, read }) => (
@@ -135,13 +135,7 @@ function LaneCards({ region, view, columns }: ListProps) {
 
 function LaneState({ lane, ended }: { lane: ReplayLaneView; ended: boolean }) {
   if (lane.stoppedAt !== null)
-    return (
-      <StatusText
-        tone="danger"
-        label={`Stopped: ${lane.stopText ?? lane.stopCondition ?? ""}`}
-        className="whitespace-normal!"
-      />
-    );
+    return <StatusText tone="danger" label={`Stopped: ${lane.stopText ?? lane.stopCondition ?? ""}`} wrap />;
   if (ended) return <StatusText tone="neutral" label="Ended" />;
   if (lane.hold !== null) return <StatusText tone="held" label={`Held: ${troubleWords(lane.hold)}`} />;
   if (lane.trouble !== null) return <StatusText tone="warn" label={troubleWords(lane.trouble)} />;

@@ -53,8 +53,9 @@ export function ReplayPage({ id }: { id: string }) {
     );
   }
   const view = answer.data;
-  if (view.state === "draft") return <ReplayDraft region={region} id={id} />;
   const seen = { region, view, asOf: answer.asOf };
+  // What was typed into one draft must not stand in the next one.
+  if (view.state === "draft") return <ReplayDraft key={view.id} {...seen} />;
   const waits = view.state === "in_review" || view.state === "approved";
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -71,7 +72,7 @@ export function ReplayPage({ id }: { id: string }) {
         filters={{ state: query.state, destination: query.destination, cursor: query.cursor }}
         onChange={(change) => void setQuery(change as Partial<typeof query>)}
       />
-      <Events view={view} />
+      <Events region={region} view={view} />
     </div>
   );
 }

@@ -1,19 +1,25 @@
 "use client";
 /** What came of an ended batch. It never changes again; its numbers add up to what was frozen. */
 import { Download } from "lucide-react";
+import Link from "next/link";
 import type { ReactNode } from "react";
 import { replayReportExportPath, useReplayReport } from "#components/queries/replays.ts";
 import { ITEM_STATE_WORDS } from "#components/replays/replay-words.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
+import { CardField, Cards, StackedCard } from "#components/ui/cards.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { formatCount, plural } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { Skeleton } from "#components/ui/skeleton.tsx";
-import { Cell, HeadCell, Row, Table } from "#components/ui/table.tsx";
+import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
+import { useNarrow } from "#components/ui/use-narrow.ts";
 import { reasonWords } from "#components/ui/words.ts";
 import type { ReplayReport } from "#db/console/replay/replay-views.ts";
 import { formatAge, NO_DATA } from "#domain/queue-age.ts";
-import type { ReplayCounts, ReplayItemState } from "#domain/replay.ts";
+import { type ReplayCounts, type ReplayItemState, totalCount } from "#domain/replay.ts";
+import { EventList } from "./events.tsx";
+import { laneName } from "./lane-name.ts";
 import type { Seen } from "./seen.ts";
 
 const FORMATS = [
@@ -47,7 +53,7 @@ export function Report({ region, view }: Seen) {
       }
     >
       {answer?.status === "ok" ? (
-        <Found report={answer.data} />
+        <Found report={answer.data} region={region} view={view} />
       ) : answer?.status === "unavailable" ? (
         <p className="text-muted">{answer.detail}</p>
       ) : query.error !== null ? (
@@ -59,7 +65,7 @@ export function Report({ region, view }: Seen) {
   );
 }
 
-function Found({ report }: { report: ReplayReport }) {
+function Found({ report, region, view }: Pick<Seen, "region" | "view"> & { report: ReplayReport }) {
   const total = { key: "all", name: "All", counts: report.counts, note: null };
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -73,7 +79,8 @@ function Found({ report }: { report: ReplayReport }) {
         first="Destination"
         rows={report.byDestination.map((lane) => ({
           key: lane.destinationId,
-          name: lane.destinationName ?? `…${lane.destinationId.slice(-6)}`,
+          name: laneName(lane),
+          href: `/destinations/${lane.destinationId}?region=${region}`,
           counts: lane.counts,
           note: lane.stopText,
         }))}
@@ -92,22 +99,13 @@ function Found({ report }: { report: ReplayReport }) {
       {report.stops.length === 0 ? null : (
         <section aria-label="Pauses and stops" className="text-table">
           <h3 className="font-medium">Pauses and stops</h3>
-          <ol className="mt-1 grid gap-1">
-            {report.stops.map((event) => (
-              <li key={`${event.at}${event.kind}${event.detail}`} className="break-words">
-                <Timestamp iso={event.at} named plain /> · {event.actor} · {event.kind.replaceAll("_", " ")}
-                {event.detail === null ? null : <span className="block text-muted">{event.detail}</span>}
-              </li>
-            ))}
-          </ol>
+          <div className="mt-1">
+            <EventList region={region} lanes={view.lanes} events={report.stops} />
+          </div>
         </section>
       )}
     </div>
   );
-}
-
-function sumOf(counts: ReplayCounts): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 function Facts({ report }: { report: ReplayReport }) {
@@ -115,8 +113,10 @@ function Facts({ report }: { report: ReplayReport }) {
   const changedBy = people.editors.filter((editor) => editor !== people.requestedBy);
   const second =
     people.breakGlassBy === null
-      ? (people.approvedBy ?? "nobody")
-      : `nobody: ${people.breakGlassBy} broke the glass`;
+      ? people.approvedBy === null
+        ? "nobody"
+        : actorWords(people.approvedBy)
+      : `nobody: ${actorWords(people.breakGlassBy)} broke the glass`;
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-table">
       <Fact label="Took">{report.durationMs === null ? NO_DATA : formatAge(report.durationMs)}</Fact>
@@ -128,8 +128,8 @@ function Facts({ report }: { report: ReplayReport }) {
       </Fact>
       <Fact label="Left untouched">{plural(report.left, "dead letter")}</Fact>
       <Fact label="Root cause">{report.rootCause ?? "not named"}</Fact>
-      <Fact label="Drafted by">{people.requestedBy}</Fact>
-      {changedBy.length === 0 ? null : <Fact label="Changed by">{changedBy.join(", ")}</Fact>}
+      <Fact label="Drafted by">{actorWords(people.requestedBy)}</Fact>
+      {changedBy.length === 0 ? null : <Fact label="Changed by">{changedBy.map(actorWords).join(", ")}</Fact>}
       <Fact label="Second person">{second}</Fact>
       {Object.entries(TIMING_WORDS).map(([name, label]) => {
         const at = timings[name as keyof typeof timings];
@@ -169,6 +169,15 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
+interface CountRow {
+  key: string;
+  name: string;
+  /** Absent: there is no page of it. */
+  href?: string;
+  counts: ReplayCounts;
+  note: string | null;
+}
+
 interface CountTableProps {
   caption: string;
   first: string;
@@ -177,34 +186,78 @@ interface CountTableProps {
   total: CountRow;
 }
 
-interface CountRow {
-  key: string;
-  name: string;
-  counts: ReplayCounts;
-  note: string | null;
+function CountTable({ caption, first, rows, total }: CountTableProps) {
+  const narrow = useNarrow();
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)]">
+      <h3 className="font-medium text-table">{caption}</h3>
+      {narrow ? (
+        <Cards caption={caption} busy={false}>
+          {[...rows, total].map((row) => (
+            <CountCard key={row.key} row={row} />
+          ))}
+        </Cards>
+      ) : (
+        <Table caption={caption} columns={columnsOf(first)}>
+          {[...rows, total].map((row) => (
+            <CountLine key={row.key} row={row} isTotal={row.key === total.key} />
+          ))}
+        </Table>
+      )}
+    </div>
+  );
 }
 
-function CountTable({ caption, first, rows, total }: CountTableProps) {
-  const columns = [
+function columnsOf(first: string): Column[] {
+  return [
     { key: "name", label: first },
     ...ENDS.map((state) => ({ key: state, label: ITEM_STATE_WORDS[state].label, align: "right" as const })),
-    { key: "all", label: "Frozen", align: "right" as const },
+    { key: "all", label: "Frozen", align: "right" },
     { key: "note", label: "Stopped because" },
   ];
+}
+
+function CountLine({ row, isTotal }: { row: CountRow; isTotal: boolean }) {
+  const { name, href, counts, note } = row;
   return (
-    <Table caption={caption} columns={columns}>
-      {[...rows, total].map(({ key, name, counts, note }) => (
-        <Row key={key} className={key === total.key ? "font-semibold" : ""}>
-          <HeadCell>{name}</HeadCell>
-          {ENDS.map((state) => (
-            <Cell key={state} align="right">
-              {formatCount(counts[state])}
-            </Cell>
-          ))}
-          <Cell align="right">{formatCount(sumOf(counts))}</Cell>
-          <Cell className="max-w-96 whitespace-normal break-words">{note ?? ""}</Cell>
-        </Row>
+    <Row className={isTotal ? "font-semibold" : ""}>
+      <HeadCell>
+        {href === undefined ? (
+          name
+        ) : (
+          <Link
+            href={href}
+            prefetch={false}
+            className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
+          >
+            {name}
+          </Link>
+        )}
+      </HeadCell>
+      {ENDS.map((state) => (
+        <Cell key={state} align="right">
+          {formatCount(counts[state])}
+        </Cell>
       ))}
-    </Table>
+      <Cell align="right">{formatCount(totalCount(counts))}</Cell>
+      <Cell wrap className="max-w-96">
+        {note}
+      </Cell>
+    </Row>
+  );
+}
+
+/** On a phone only the ends that entries came to: the rest are zero. */
+function CountCard({ row: { name, href, counts, note } }: { row: CountRow }) {
+  return (
+    <StackedCard name={name} href={href}>
+      {ENDS.filter((state) => counts[state] > 0).map((state) => (
+        <CardField key={state} label={ITEM_STATE_WORDS[state].label}>
+          {formatCount(counts[state])}
+        </CardField>
+      ))}
+      <CardField label="Frozen">{formatCount(totalCount(counts))}</CardField>
+      {note === null ? null : <CardField label="Stopped because">{note}</CardField>}
+    </StackedCard>
   );
 }

@@ -4,7 +4,8 @@
  * read without scrolling sideways on a phone; nothing that changed is left out.
  */
 import Link from "next/link";
-import { CardField, CardFields, Cards } from "#components/ui/cards.tsx";
+import { actorWords } from "#components/ui/actor-words.ts";
+import { CardField, Cards, StackedCard } from "#components/ui/cards.tsx";
 import { formatCount, plural } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { ShortId } from "#components/ui/short-id.tsx";
@@ -12,7 +13,7 @@ import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.ts
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useNarrow } from "#components/ui/use-narrow.ts";
 import type { ReplayDetail, ReplayDiff } from "#db/console/replay/replay-views.ts";
-import { fieldWords, valueWords } from "./diff-words.ts";
+import { fieldWords, isMoment, valueWords } from "./diff-words.ts";
 
 const CAPTION = "Changed fields";
 const COLUMNS: readonly Column[] = [
@@ -40,11 +41,11 @@ export function Diff({ diff, lanes }: DiffProps) {
       <div className="grid grid-cols-[minmax(0,1fr)] gap-2 text-table">
         {diff.comment === null ? null : (
           <p className="break-words">
-            {diff.requestedBy}
+            {actorWords(diff.requestedBy)}
             {diff.requestedAt === null ? null : (
               <>
                 {" "}
-                at <Timestamp iso={diff.requestedAt} form="clock" named />
+                at <Timestamp iso={diff.requestedAt} named />
               </>
             )}{" "}
             asked: {diff.comment}
@@ -70,20 +71,17 @@ function ChangedFields({ diff, lanes }: DiffProps) {
   const changes = diff.fields.map(({ field, before, after }) => ({
     field,
     label: fieldWords(field, lanes),
-    before: valueWords(field, before),
-    after: valueWords(field, after),
+    before: <Value field={field} value={before} />,
+    after: <Value field={field} value={after} />,
   }));
   if (narrow) {
     return (
       <Cards caption={CAPTION} busy={false}>
         {changes.map(({ field, label, before, after }) => (
-          <li key={field} className="grid gap-1 border-line border-b py-2 last:border-b-0">
-            <p className="break-words font-medium">{label}</p>
-            <CardFields>
-              <CardField label="Before">{before}</CardField>
-              <CardField label="Now">{after}</CardField>
-            </CardFields>
-          </li>
+          <StackedCard key={field} name={label}>
+            <CardField label="Before">{before}</CardField>
+            <CardField label="Now">{after}</CardField>
+          </StackedCard>
         ))}
       </Cards>
     );
@@ -92,13 +90,19 @@ function ChangedFields({ diff, lanes }: DiffProps) {
     <Table caption={CAPTION} columns={COLUMNS}>
       {changes.map(({ field, label, before, after }) => (
         <Row key={field}>
-          <HeadCell>{label}</HeadCell>
-          <Cell className="whitespace-normal break-words">{before}</Cell>
-          <Cell className="whitespace-normal break-words">{after}</Cell>
+          <HeadCell wrap>{label}</HeadCell>
+          <Cell wrap>{before}</Cell>
+          <Cell wrap>{after}</Cell>
         </Row>
       ))}
     </Table>
   );
+}
+
+function Value({ field, value }: { field: string; value: unknown }) {
+  const words = valueWords(field, value);
+  if (isMoment(field) && typeof value === "string") return <Timestamp iso={words} named />;
+  return words;
 }
 
 /** The entries that came or went, as far as the API names them. */

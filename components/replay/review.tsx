@@ -8,12 +8,13 @@ import {
   QUESTION_WORDS,
   QUESTIONS,
   THRESHOLD_WORDS,
-  thresholdText,
+  thresholdWords,
 } from "#components/replay-draft/draft-words.ts";
 import { Load, troubleWords } from "#components/replay-draft/load.tsx";
 import { Probes } from "#components/replay-draft/probes.tsx";
 import { ConditionList } from "#components/replay-draft/submit-step.tsx";
 import { Exclusions } from "#components/replays/preview-facts.tsx";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { CopyButton } from "#components/ui/copy-button.tsx";
 import { plural } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
@@ -69,7 +70,7 @@ function LaneTroubles({ lanes }: { lanes: ReplayDetail["lanes"] }) {
           <StatusText
             tone="warn"
             label={`${laneName(lane)}: ${troubleWords(lane.word)}. As it is now, its lane would stop.`}
-            className="whitespace-normal!"
+            wrap
           />
         </li>
       ))}
@@ -83,7 +84,7 @@ function Frozen({ view }: { view: ReplayDetail }) {
       <div className="grid gap-2">
         <p>
           {plural(view.items, "entry", "entries")}
-          {view.submittedBy === null ? "" : `, frozen by ${view.submittedBy}`}
+          {view.submittedBy === null ? "" : `, frozen by ${actorWords(view.submittedBy)}`}
           {view.submittedAt === null ? null : (
             <>
               {" "}
@@ -101,7 +102,7 @@ function Frozen({ view }: { view: ReplayDetail }) {
         )}
         {view.approvedBy === null ? null : (
           <p className="break-words text-table">
-            Approved by {view.approvedBy}: {view.approvalComment}
+            Approved by {actorWords(view.approvedBy)}: {view.approvalComment}
           </p>
         )}
         <Exclusions excluded={view.excluded} />
@@ -177,8 +178,8 @@ function PlanWords({ view }: { view: ReplayDetail }) {
         <ul aria-label="Stop conditions that differ from the policy" className="grid gap-0.5">
           {other.map((name) => (
             <li key={name} className={plan.stop[name] > policy[name] ? "text-warn" : ""}>
-              {THRESHOLD_WORDS[name].label}: {thresholdText(name, plan.stop[name])} instead of{" "}
-              {thresholdText(name, policy[name])} ({plan.stop[name] > policy[name] ? "looser" : "stricter"})
+              {THRESHOLD_WORDS[name].label}: {thresholdWords(name, plan.stop[name])} instead of{" "}
+              {thresholdWords(name, policy[name])} ({plan.stop[name] > policy[name] ? "looser" : "stricter"})
             </li>
           ))}
         </ul>

@@ -10,9 +10,9 @@ import { formatCount } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { relativeTo } from "#components/ui/relative.ts";
 import { Skeleton } from "#components/ui/skeleton.tsx";
-import { StatusText, type Tone, toneText } from "#components/ui/status.tsx";
+import { StatusText, type Tone, ToneIcon, toneText } from "#components/ui/status.tsx";
 import type { ReplayDetail, ReplaySeries } from "#db/console/replay/replay-views.ts";
-import { formatAge, NO_DATA } from "#domain/queue-age.ts";
+import { formatAge, formatLength, NO_DATA } from "#domain/queue-age.ts";
 import { isEnded, type ReplayItemState } from "#domain/replay.ts";
 import { lastValue } from "./curve-data.ts";
 import type { Seen } from "./seen.ts";
@@ -36,7 +36,7 @@ export function Run({ region, view, asOf }: Seen) {
       </Panel>
       <Panel title="Curves" note="since the start" stale={stale}>
         {series !== null ? (
-          <Curves series={series} />
+          <Curves series={series} region={region} lanes={view.lanes} />
         ) : query.data?.status === "unavailable" ? (
           <p className="text-muted">{query.data.detail}</p>
         ) : query.error !== null ? (
@@ -106,7 +106,12 @@ function Tile({ label, value, note, tone = "neutral" }: TileProps) {
     <div className="min-w-0 bg-surface px-3 py-2">
       <dt className="text-faint text-table">{label}</dt>
       <dd>
-        <span className={cx("font-semibold", tone === "neutral" ? "" : toneText(tone))}>{value}</span>
+        <span
+          className={cx("flex items-center gap-1.5 font-semibold", tone === "neutral" ? "" : toneText(tone))}
+        >
+          {tone === "neutral" ? null : <ToneIcon tone={tone} className="size-3.5" />}
+          {value}
+        </span>
         <span className="block text-muted text-table">{note}</span>
       </dd>
     </div>
@@ -141,7 +146,7 @@ function Tiles({ view, series, asOf }: { view: ReplayDetail; series: ReplaySerie
         <Tile
           label="Oldest due but unclaimed"
           value={formatAge(dueMs)}
-          note={`pauses above ${formatAge(view.plan.stop.dueLagMs)}`}
+          note={`pauses above ${formatLength(view.plan.stop.dueLagMs)}`}
           tone={dueMs !== null && dueMs > view.plan.stop.dueLagMs ? "danger" : "neutral"}
         />
         <Tile
@@ -158,7 +163,7 @@ function Tiles({ view, series, asOf }: { view: ReplayDetail; series: ReplaySerie
           .filter(({ breached }) => breached)
           .map(({ condition, text }) => (
             <li key={condition}>
-              <StatusText tone="danger" label={text} className="whitespace-normal!" />
+              <StatusText tone="danger" label={text} wrap />
             </li>
           ))}
       </ul>

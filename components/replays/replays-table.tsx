@@ -1,15 +1,17 @@
 "use client";
 /** Replay batches as a table: state, people, what is in them, how far they are, and why they stopped. */
 import Link from "next/link";
-import { actorWords } from "#components/controls/conflict-words.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { formatCount, plural } from "#components/ui/format.ts";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { NearTimestamp } from "#components/ui/timestamp.tsx";
+import { useZone } from "#components/ui/zone.tsx";
 import type { ReplayRow, ReplayScope } from "#db/console/replay/replay-views.ts";
 import type { Region } from "#domain/region.ts";
 import { rateWords, shareWords, stateWords } from "./replay-words.ts";
+import { storedText } from "./stored-text.ts";
 
 const COLUMNS: readonly Column[] = [
   { key: "name", label: "Name" },
@@ -37,7 +39,7 @@ export interface ReplaysTableProps {
 
 export function ReplaysTable({ caption, region, rows, asOf, busy }: ReplaysTableProps) {
   return (
-    <Table caption={caption} columns={COLUMNS} busy={busy}>
+    <Table pinned caption={caption} columns={COLUMNS} busy={busy}>
       {rows === null || asOf === null ? (
         <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
       ) : (
@@ -64,14 +66,18 @@ function ReplayLine({ row, region, asOf }: { row: ReplayRow; region: Region; asO
       <Cell align="right">{rateWords(row.ratePerSecond)}</Cell>
       <Cell align="right">{row.progress}</Cell>
       <Cell align="right">{shareWords(row.successShare)}</Cell>
-      <Cell className="max-w-80 truncate">
-        <span title={row.cause ?? undefined}>{row.cause ?? ""}</span>
-      </Cell>
+      <Cell className="max-w-80 truncate">{row.cause === null ? "" : <StopReason cause={row.cause} />}</Cell>
       <Cell align="right">
         <NearTimestamp iso={row.updatedAt} asOf={asOf} />
       </Cell>
     </Row>
   );
+}
+
+/** The whole of it stands on the batch's page. */
+function StopReason({ cause }: { cause: string }) {
+  const words = storedText(cause, useZone());
+  return <span title={words}>{words}</span>;
 }
 
 /** The name, leading to the batch. */

@@ -60,10 +60,13 @@ export function ReplaysPage() {
   );
 }
 
-function countOf(counts: ReplaySummary | null, tab: ReplayTab): { count?: number } {
+function countOf(counts: ReplaySummary | null, tab: ReplayTab): { count?: number; more?: boolean } {
   if (counts === null) return {};
-  const { needsReview, running, drafts, finished } = counts;
-  return { count: { needs_review: needsReview, running, drafts, finished }[tab] };
+  const { needsReview, running, drafts, finished, finishedMore } = counts;
+  return {
+    count: { needs_review: needsReview, running, drafts, finished }[tab],
+    more: tab === "finished" && finishedMore,
+  };
 }
 
 const NO_ROWS: readonly ReplayRow[] = [];

@@ -1,6 +1,6 @@
 /** DLQ-4: a selection is exactly what was asked for, and never everything. */
 import { describe, expect, it } from "vitest";
-import { draftFromFilters, MAX_TICKED, newReplayPath, selectionAt, selectionOf } from "./selection.ts";
+import { draftFromFilters, MAX_TICKED, newReplayPath, selectionOf } from "./selection.ts";
 
 const hex = "0".repeat(32);
 const [tenant, destination, group, delivery] = [`ten_${hex}`, `dst_${hex}`, `dlg_${hex}`, `dlv_${hex}`];
@@ -69,6 +69,7 @@ describe("draftFromFilters", () => {
 
   it("leads from a path back to the same selection", () => {
     const address = { group, until: AS_OF };
-    expect(selectionAt(newReplayPath("us", address))).toEqual({ groupId: group, until: AS_OF });
+    const { searchParams } = new URL(newReplayPath("us", address), "http://console.example");
+    expect(selectionOf(Object.fromEntries(searchParams))).toEqual({ groupId: group, until: AS_OF });
   });
 });

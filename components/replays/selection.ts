@@ -85,11 +85,6 @@ export function newReplayPath(region: Region, address: SelectionAddress): string
   return `/replays/new?${query.toString()}`;
 }
 
-/** What an address of the drafting page selects. */
-export function selectionAt(path: string): ReplaySelection | null {
-  return selectionOf(Object.fromEntries(new URLSearchParams(path.slice(path.indexOf("?") + 1))));
-}
-
 /** Filters of the entries list that a batch can be asked for by, and those that only say which page is shown. */
 const USED_FILTERS = new Set([
   "region",

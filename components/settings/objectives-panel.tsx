@@ -13,7 +13,7 @@ import type { Region } from "#domain/region.ts";
 import { administersRegion } from "./administers.ts";
 import { objectiveHistory, objectiveRows } from "./objective-words.ts";
 import { ObjectivesDialog } from "./objectives-dialog.tsx";
-import { VersionLine, Versions, Wrapping } from "./policy-parts.tsx";
+import { VersionLine, Versions } from "./policy-parts.tsx";
 
 const COLUMNS: readonly Column[] = [
   { key: "what", label: "What" },
@@ -54,9 +54,7 @@ export function ObjectivesPanel({
         <Table caption={`${title}, in force`} columns={COLUMNS}>
           {objectiveRows(objectives).map(({ what, now, builtIn }) => (
             <Row key={what}>
-              <HeadCell className="py-1.5">
-                <Wrapping>{what}</Wrapping>
-              </HeadCell>
+              <HeadCell wrap>{what}</HeadCell>
               <Cell align="right" className={now === builtIn ? undefined : "font-medium"}>
                 {now}
               </Cell>

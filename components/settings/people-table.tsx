@@ -1,5 +1,6 @@
 "use client";
 /** People with their grants; each grant stands on its own line with its end and the way to take it. */
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Button } from "#components/ui/button.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
@@ -124,7 +125,7 @@ function GrantCells({ grant }: { grant: PersonGrant | undefined }) {
   return (
     <>
       <Cell>{scopeWords(grant)}</Cell>
-      <Cell className="text-muted">{grant.grantedBy}</Cell>
+      <Cell className="text-muted">{actorWords(grant.grantedBy)}</Cell>
       <Cell align="right" className="text-muted">
         {grant.expiresAt === null ? "No end" : <Timestamp iso={grant.expiresAt} plain />}
       </Cell>

@@ -138,6 +138,8 @@ export interface NumberGroupsProps<Name extends string> {
   inForce: Numbers<Name>;
   typed: Typed<Name>;
   onChange: (typed: Typed<Name>) => void;
+  /** What stands below the numbers of a group, by its title. */
+  below?: Readonly<Record<string, ReactNode>>;
 }
 
 /** A field for each number, with what is in force below it. */
@@ -147,6 +149,7 @@ export function NumberGroups<Name extends string>({
   inForce,
   typed,
   onChange,
+  below,
 }: NumberGroupsProps<Name>) {
   return groups.map(({ title, names }) => (
     <fieldset
@@ -163,6 +166,7 @@ export function NumberGroups<Name extends string>({
           onChange={(text) => onChange({ ...typed, [name]: text })}
         />
       ))}
+      {below?.[title]}
     </fieldset>
   ));
 }

@@ -3,7 +3,7 @@
  * it rounded changes nothing. The bounds are a help for the form; the server decides.
  */
 import { formatCount } from "#components/ui/format.ts";
-import { formatAge } from "#domain/queue-age.ts";
+import { formatLength } from "#domain/queue-age.ts";
 
 /** In which a number is typed; stored are milliseconds, shares of 1, factors, counts. */
 export type NumberUnit = "s" | "%" | "×" | "count";
@@ -29,14 +29,9 @@ export function namesOf<Name extends string>(specs: NumberSpecs<Name>): Name[] {
   return Object.keys(specs) as Name[];
 }
 
-/** "2 m" for 120,000 ms: a policy's numbers are round, and so are their words. */
-export function roundAge(ms: number): string {
-  return formatAge(ms).replace(/ 0 [smh]$/, "");
-}
-
 /** "2 m", "10 %", "×2", "5": as a table says it. */
 export function valueWords(spec: NumberSpec, value: number): string {
-  if (spec.unit === "s") return value === 0 ? "none" : roundAge(value);
+  if (spec.unit === "s") return value === 0 ? "none" : formatLength(value);
   if (spec.unit === "%") return `${typedText(spec, value)} %`;
   return spec.unit === "×" ? `×${typedText(spec, value)}` : formatCount(value);
 }

@@ -1,6 +1,5 @@
 /** What every policy's panel says of its versions: who wrote them, when, why, and what each changed. */
-import type { ReactNode } from "react";
-import { actorWords } from "#components/controls/conflict-words.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { PolicyVersion } from "#db/console/list-policies.ts";
 
@@ -8,7 +7,7 @@ interface Written {
   version: number;
   changedBy: string | null;
   changedAt: string | null;
-  history: readonly PolicyVersion[];
+  history: readonly Omit<PolicyVersion, "body">[];
 }
 
 /** Above the numbers, so that their columns stay narrow. Who wrote it is only told to those who see the whole region. */
@@ -35,11 +34,6 @@ function VersionWords({ policy: { version, changedBy, changedAt } }: { policy: W
       )}
     </>
   );
-}
-
-/** Text of a cell that may take several lines on a narrow screen. */
-export function Wrapping({ children }: { children: ReactNode }) {
-  return <span className="block whitespace-normal">{children}</span>;
 }
 
 export interface VersionsProps {

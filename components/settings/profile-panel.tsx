@@ -46,7 +46,7 @@ export function ProfilePanel() {
         <Choice title="My zone" does="Stands beside UTC wherever a time is pointed at">
           <OwnZoneField />
         </Choice>
-        <Choice title="Clock" does="How hours are told">
+        <Choice title="Clock" does="How times of day are written">
           <PreferenceSwitch name="clock" label="Clock" options={CLOCKS} />
         </Choice>
         <ThemeChoice />

@@ -4,20 +4,20 @@
  * whoever administers the whole region. A region that does not answer must not show as the built-in policy.
  */
 import { useState } from "react";
-import { actorWords } from "#components/controls/conflict-words.ts";
 import { useReplayPolicy } from "#components/queries/replays.ts";
-import { type SignedIn, useSignedIn } from "#components/shell/signed-in.tsx";
+import { useSignedIn } from "#components/shell/signed-in.tsx";
 import { Button } from "#components/ui/button.tsx";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { Panel } from "#components/ui/panel.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
-import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { ReplayPolicyView } from "#db/console/replay/replay-views.ts";
 import type { Region } from "#domain/region.ts";
+import { administersRegion } from "./administers.ts";
+import { VersionLine, Versions } from "./policy-parts.tsx";
 import { ReplayPolicyDialog } from "./replay-policy-dialog.tsx";
-import { historyChanges, replayPolicyRows } from "./replay-policy-words.ts";
+import { replayPolicyHistory, replayPolicyRows } from "./replay-policy-words.ts";
 
 const COLUMNS: readonly Column[] = [
   { key: "what", label: "What" },
@@ -26,17 +26,9 @@ const COLUMNS: readonly Column[] = [
 ];
 const SKELETON_ROWS = 8;
 
-/** Only what the pages offer: the server decides. */
-function mayWrite(signedIn: SignedIn | null, region: Region): boolean {
-  const roles = signedIn?.roles ?? [];
-  return roles.some(
-    ({ role, regions, tenants }) => role === "admin" && tenants === null && regions.includes(region),
-  );
-}
-
 export function ReplayPolicyPanel({ region }: { region: Region }) {
   const query = useReplayPolicy(region);
-  const writes = mayWrite(useSignedIn(), region);
+  const writes = administersRegion(useSignedIn(), region);
   const [open, setOpen] = useState(false);
   const title = `Replay policy in ${region.toUpperCase()}`;
   const answer = query.data;
@@ -72,8 +64,15 @@ export function ReplayPolicyPanel({ region }: { region: Region }) {
           writes && view !== null ? <Button onClick={() => setOpen(true)}>Change policy</Button> : null
         }
       >
+        {view === null ? null : <VersionLine policy={view} />}
         <InForce title={title} view={view} />
-        {view === null || view.version === 0 ? null : <History title={title} view={view} />}
+        {view === null ? null : (
+          <Versions
+            label={`Versions of the replay policy in ${region.toUpperCase()}`}
+            policy={view}
+            changes={replayPolicyHistory(view)}
+          />
+        )}
       </Panel>
       {open && view !== null ? (
         <ReplayPolicyDialog
@@ -96,79 +95,18 @@ function InForce({ title, view }: { title: string; view: ReplayPolicyView | null
       {view === null ? (
         <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
       ) : (
-        <>
-          <Row>
-            <HeadCell>Version</HeadCell>
-            <Cell align="right">
-              <VersionWords view={view} />
+        replayPolicyRows(view).map(({ what, now, builtIn }) => (
+          <Row key={what}>
+            <HeadCell wrap>{what}</HeadCell>
+            <Cell align="right" className={now === builtIn ? undefined : "font-medium"}>
+              {now}
             </Cell>
-            <Cell align="right" />
+            <Cell align="right" className="text-muted">
+              {builtIn}
+            </Cell>
           </Row>
-          {replayPolicyRows(view).map(({ what, now, builtIn }) => (
-            <Row key={what}>
-              <HeadCell>{what}</HeadCell>
-              <Cell align="right" className={now === builtIn ? undefined : "font-medium"}>
-                {now}
-              </Cell>
-              <Cell align="right" className="text-muted">
-                {builtIn}
-              </Cell>
-            </Row>
-          ))}
-        </>
+        ))
       )}
     </Table>
   );
-}
-
-/** Who wrote it is only told to those who see the region as a whole. */
-function VersionWords({ view: { version, changedBy, changedAt } }: { view: ReplayPolicyView }) {
-  if (version === 0) return "Built in, never changed";
-  return (
-    <>
-      {version}
-      {changedBy === null ? "" : ` by ${actorWords(changedBy)}`}
-      {changedAt === null ? null : (
-        <>
-          {", "}
-          <Timestamp iso={changedAt} plain />
-        </>
-      )}
-    </>
-  );
-}
-
-function History({ title, view }: { title: string; view: ReplayPolicyView }) {
-  const changes = historyChanges(view);
-  if (view.history.length === 0) {
-    return (
-      <p className="border-line border-t px-4 py-3 text-muted text-table">
-        Its versions are shown to those who see the region as a whole.
-      </p>
-    );
-  }
-  const older = (view.history.at(-1)?.version ?? 1) > 1;
-  return (
-    <div className="border-line border-t px-4 py-3">
-      <h3 className="font-medium text-table">Versions</h3>
-      <ol aria-label={`Versions of the ${title.toLowerCase()}`} className="mt-2 grid gap-3 text-table">
-        {view.history.map(({ version, changedBy, changedAt, reason }, index) => (
-          <li key={version} className="grid min-w-0 gap-0.5">
-            <p className="break-words">
-              <span className="font-medium">Version {version}</span> by {actorWords(changedBy)},{" "}
-              <Timestamp iso={changedAt} plain />
-            </p>
-            <p className="break-words">{whatChanged(changes[index] ?? null)}</p>
-            <p className="break-words text-muted">{reason}</p>
-          </li>
-        ))}
-      </ol>
-      {older ? <p className="mt-3 text-muted text-table">Older versions stand in the audit.</p> : null}
-    </div>
-  );
-}
-
-function whatChanged(changes: readonly string[] | null): string {
-  if (changes === null) return "What it changed is not known here: the version before it is not listed.";
-  return changes.length === 0 ? "No number was changed." : changes.join("; ");
 }

@@ -1,17 +1,15 @@
 /** The form of the replay policy: its bounds are the domain's, and it sends what was changed and nothing else. */
 import { describe, expect, test } from "vitest";
 import { DEFAULT_REPLAY_POLICY, loosened, ReplayPolicy, thresholdsOf } from "#domain/replay-plan.ts";
+import { numberProblem, typedText } from "./policy-numbers.ts";
 import {
-  historyChanges,
-  looserLabels,
   NOTHING_TYPED,
   POLICY_FIELDS,
   POLICY_GROUPS,
   type PolicyNumber,
-  policyChanges,
-  policyProblem,
+  replayPolicyChanges,
+  replayPolicyHistory,
   replayPolicyRows,
-  typedText,
 } from "./replay-policy-words.ts";
 
 const NAMES = Object.keys(POLICY_FIELDS) as PolicyNumber[];
@@ -26,13 +24,14 @@ describe("the fields", () => {
   });
 
   test.each(NAMES)("%s has the bounds of the domain", (name) => {
-    const { min, max, unit } = POLICY_FIELDS[name];
+    const field = POLICY_FIELDS[name];
+    const { min, max, unit } = field;
     expect([accepts(name, min), accepts(name, max)]).toEqual([true, true]);
     expect(accepts(name, unit === "%" ? 0 : min - 1)).toBe(false);
     expect(accepts(name, max + 1)).toBe(false);
-    expect(policyProblem(name, { numbers: { [name]: typedText(name, max) } })).toBeNull();
-    for (const text of ["", "many", "-1", typedText(name, max * 2)]) {
-      expect(policyProblem(name, { numbers: { [name]: text } }), text).toContain("umber from");
+    expect(numberProblem(field, typedText(field, max))).toBeNull();
+    for (const text of ["", "many", "-1", typedText(field, max * 2)]) {
+      expect(numberProblem(field, text), text).toContain("umber from");
     }
   });
 });
@@ -40,26 +39,31 @@ describe("the fields", () => {
 describe("what is sent", () => {
   test("is nothing while nothing differs, also when a number was typed as it stands", () => {
     const odd = { ...DEFAULT_REPLAY_POLICY, rateLimitedShare: 0.123456 };
-    expect(policyChanges(NOTHING_TYPED, odd)).toEqual({});
-    expect(policyChanges({ numbers: { rateLimitedShare: "12.346" }, canaryAuto: false }, odd)).toEqual({});
+    const nothing = { changes: {}, problem: "Nothing is changed yet.", looser: [] };
+    expect(replayPolicyChanges(NOTHING_TYPED, odd)).toEqual(nothing);
+    const typed = { numbers: { rateLimitedShare: "12.346" }, canaryAuto: false };
+    expect(replayPolicyChanges(typed, odd)).toEqual(nothing);
+    expect(replayPolicyChanges({ numbers: { dueLagMs: "many" } }, odd).problem).toMatch(/^A number cannot/);
   });
 
   test("is what was changed, in stored units", () => {
     const typed = { numbers: { dueLagMs: "30", failedShare: "7.5", equalFailures: "3" }, canaryAuto: true };
-    const changes = policyChanges(typed, DEFAULT_REPLAY_POLICY);
-    expect(changes).toEqual({ dueLagMs: 30_000, failedShare: 0.075, equalFailures: 3, canaryAuto: true });
-    expect(looserLabels(changes, DEFAULT_REPLAY_POLICY)).toEqual([]);
+    expect(replayPolicyChanges(typed, DEFAULT_REPLAY_POLICY)).toEqual({
+      changes: { dueLagMs: 30_000, failedShare: 0.075, equalFailures: 3, canaryAuto: true },
+      problem: null,
+      looser: [],
+    });
   });
 
-  test("names as looser what the server names", () => {
-    for (const name of NAMES) {
-      const changes = { [name]: DEFAULT_REPLAY_POLICY[name] * 1.5 };
-      const after = { ...DEFAULT_REPLAY_POLICY, ...changes };
-      const looser = loosened(thresholdsOf(after), DEFAULT_REPLAY_POLICY);
-      expect(looserLabels(changes, DEFAULT_REPLAY_POLICY)).toEqual(
-        looser.map((one) => POLICY_FIELDS[one].label),
-      );
-    }
+  test.each(NAMES)("says that a higher %s is looser where the server says so", (name) => {
+    const field = POLICY_FIELDS[name];
+    const higher = Math.min(DEFAULT_REPLAY_POLICY[name] + 1, field.max);
+    const numbers = { [name]: typedText(field, higher) };
+    const { changes, looser } = replayPolicyChanges({ numbers }, DEFAULT_REPLAY_POLICY);
+    expect(changes).toEqual({ [name]: higher });
+    const after = { ...DEFAULT_REPLAY_POLICY, [name]: higher };
+    const named = loosened(thresholdsOf(after), DEFAULT_REPLAY_POLICY);
+    expect(looser).toEqual(named.map((one) => POLICY_FIELDS[one].label));
   });
 });
 
@@ -84,9 +88,9 @@ test("a version says what it changed of the one before it, and nothing when that
   });
   const defaults = DEFAULT_REPLAY_POLICY;
   const second = version(2, { dueLagMs: 30_000, canaryAuto: true });
-  expect(historyChanges({ defaults, history: [second, version(1, { dueLagMs: 30_000 })] })).toEqual([
+  expect(replayPolicyHistory({ defaults, history: [second, version(1, { dueLagMs: 30_000 })] })).toEqual([
     ["Goes on by itself after a clean canary: yes"],
     ["Oldest due but unclaimed 1 m → 30 s"],
   ]);
-  expect(historyChanges({ defaults, history: [second] })).toEqual([null]);
+  expect(replayPolicyHistory({ defaults, history: [second] })).toEqual([null]);
 });

@@ -32,7 +32,7 @@ export interface RetryDialogProps {
 const MAX_LIST_CHARS = 600;
 
 const EFFECTS = [
-  "Every decision from the answer on goes by it, also for deliveries that wait already. A failure that has reached the new count is the last one.",
+  "It holds for every decision from now on, also for deliveries that wait already. A failure that has reached the new count is the last one.",
   "Due times that were decided before stay. A destination's own override still lies over it.",
   "Workers read the lease and its margin when they start; the deadline of a request never reaches past the lease that they run by.",
 ];

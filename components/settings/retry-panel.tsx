@@ -12,7 +12,7 @@ import type { PolicyInForce } from "#db/console/list-policies.ts";
 import type { ServiceClass } from "#domain/delivery.ts";
 import { administersRegion } from "./administers.ts";
 import type { RegionPolicyProps } from "./objectives-panel.tsx";
-import { VersionLine, Versions, Wrapping } from "./policy-parts.tsx";
+import { VersionLine, Versions } from "./policy-parts.tsx";
 import { policyRows } from "./policy-words.ts";
 import { RetryDialog } from "./retry-dialog.tsx";
 import { retryHistory } from "./retry-words.ts";
@@ -90,12 +90,10 @@ function PolicyTable({ title, policies }: { title: string; policies: readonly Po
     >
       {policyRows(policies).map(({ what, values }) => (
         <Row key={what}>
-          <HeadCell className="py-1.5">
-            <Wrapping>{what}</Wrapping>
-          </HeadCell>
+          <HeadCell wrap>{what}</HeadCell>
           {policies.map(({ serviceClass }, index) => (
-            <Cell key={serviceClass} align="right">
-              <Wrapping>{values[index]}</Wrapping>
+            <Cell key={serviceClass} align="right" wrap>
+              {values[index]}
             </Cell>
           ))}
         </Row>

@@ -1,6 +1,7 @@
 /** The retry policy of a class as a form, and what of the form is sent. Pure; which numbers fit together the server decides. */
 import type { PolicyInForce } from "#db/console/list-policies.ts";
 import type { RetryPolicy, RetryPolicyOverride } from "#domain/policy.ts";
+import { formatLength } from "#domain/queue-age.ts";
 import {
   changedNumbers,
   changesByVersion,
@@ -9,7 +10,6 @@ import {
   type NumberSpecs,
   type Numbers,
   namesOf,
-  roundAge,
   type Typed,
 } from "./policy-numbers.ts";
 
@@ -188,7 +188,7 @@ function laidOver(body: RetryPolicyOverride, builtIn: RetryPolicy): Whole {
   const waits = policy.scheduleMs;
   return {
     numbers: flatRetry(policy),
-    schedule: waits === null ? "by the backoff" : waits.map(roundAge).join(", "),
+    schedule: waits === null ? "by the backoff" : waits.map(formatLength).join(", "),
     statuses: statusesText(policy) || "none",
   };
 }

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_POLICY } from "#domain/policy.ts";
 import { scopeWords } from "./grant-words.ts";
 import { hasErrors, personErrors } from "./person-draft.ts";
-import { roundAge } from "./policy-numbers.ts";
 import { policyRows } from "./policy-words.ts";
 import { reasonError } from "./reason.ts";
 import { actionsOf, bodyOf, EMPTY_TOKEN, findErrors } from "./token-fields.tsx";
@@ -62,10 +61,6 @@ describe("a new token", () => {
 });
 
 describe("policies", () => {
-  test("round numbers have round words", () => {
-    expect([120_000, 5_000, 86_400_000, 900_000].map(roundAge)).toEqual(["2 m", "5 s", "1 d", "15 m"]);
-  });
-
   test("a policy that cannot be used is said to be so in every row", () => {
     const unusable = {
       serviceClass: "urgent" as const,

@@ -1,5 +1,6 @@
 "use client";
 /** Service tokens, newest first; never the token itself. */
+import { actorWords } from "#components/ui/actor-words.ts";
 import { Button } from "#components/ui/button.tsx";
 import { plural } from "#components/ui/format.ts";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
@@ -63,7 +64,7 @@ function TokenLine({ token, onRevoke }: { token: TokenEntry; onRevoke: (token: T
         {where}
         {token.tenants === null ? "" : `, ${plural(token.tenants, "tenant")}`}
       </Cell>
-      <Cell className="text-muted">{token.createdBy}</Cell>
+      <Cell className="text-muted">{actorWords(token.createdBy)}</Cell>
       <Cell align="right" className="text-muted">
         {token.lastUsedAt === null ? "Never" : <Timestamp iso={token.lastUsedAt} plain />}
       </Cell>

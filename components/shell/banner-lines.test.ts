@@ -5,10 +5,11 @@ import type {
   ActiveControls,
   ActiveControlsAnswer,
 } from "#db/console/list-active-controls.ts";
-import { bannerLines, coarseAge, REMINDER_MS } from "./banner-lines.ts";
+import { coarseAge, bannerLines as linesIn, REMINDER_MS } from "./banner-lines.ts";
 
 const AS_OF = "2026-03-09T12:00:00.000Z";
 const AS_OF_MS = Date.parse(AS_OF);
+const bannerLines = (controls: ActiveControlsAnswer) => linesIn(controls, "utc");
 const NOTHING: ActiveControls = {
   claimsStopped: null,
   controls: [],
@@ -21,6 +22,7 @@ const NOTHING: ActiveControls = {
   replaysPaused: 0,
   replaysAutoPaused: 0,
   breakGlass: [],
+  awaitingMe: 0,
 };
 
 function at(minutes: number): string {
@@ -87,7 +89,7 @@ test("stopped claims come first, whatever is newer; the others newest first", ()
 describe("stopped claims", () => {
   test("are told with who, why and how long", () => {
     expect(bannerLines(answer(stopped(5), {}))[0]?.text).toBe(
-      "US: claims are stopped, for 5 m. Nothing new is sent. By user:ann: switching version",
+      "US: claims are stopped, for 5 m. Nothing new is sent. By ann: switching version",
     );
   });
 
@@ -165,14 +167,14 @@ describe("replays", () => {
       name: "INC-7",
       state: "paused",
       pausedBy: "auto",
-      cause: "429 share 14 % > 10 %",
+      cause: "429 share 14 % > 10 % at 2026-03-09T11:58:00.000Z, 31 of 500 released",
     } as const;
     const [line] = bannerLines(
       answer({ replays: [batch, paused], replaysRunning: 1, replaysPaused: 1, replaysAutoPaused: 1 }, {}),
     );
     expect(line).toMatchObject({
       tone: "warn",
-      text: "US: 1 replay running, 1 replay paused, 1 of them by itself: INC-7. 429 share 14 % > 10 %",
+      text: "US: 1 replay running, 1 replay paused, 1 of them by itself: INC-7. 429 share 14 % > 10 % at 09 Mar 11:58:00 UTC, 31 of 500 released",
       link: { href: "/replays?region=us&tab=running" },
     });
   });
@@ -196,7 +198,7 @@ describe("replays", () => {
     ];
     expect(bannerLines(answer({ breakGlass }, {}))[0]).toMatchObject({
       tone: "warn",
-      text: "US: user:ann started the replay INC-9 without a second person. nobody is awake",
+      text: "US: ann started the replay INC-9 without a second person. nobody is awake",
     });
   });
 });

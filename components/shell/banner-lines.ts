@@ -2,7 +2,9 @@
  * What the banners under the top bar say, from one answer about active controls. Pure; ages are told against the time of
  * the answer. A pause that nobody is told of must not exist, and a region that does not answer is never "nothing paused".
  */
-import { plural } from "#components/ui/format.ts";
+import { storedText } from "#components/replays/stored-text.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
+import { plural, type Zone } from "#components/ui/format.ts";
 import { ageAt } from "#components/ui/relative.ts";
 import type {
   ActiveControl,
@@ -34,11 +36,11 @@ const MAX_REASON_CHARS = 120;
 
 type Answered = RegionAnswer<ActiveControls> & { status: "ok" };
 
-/** Stopped claims first, for they hold everything; then the newest; what is unknown last. */
-export function bannerLines({ regions }: ActiveControlsAnswer): BannerLine[] {
+/** Stopped claims first, for they hold everything; then the newest; what is unknown last. Moments are told in `zone`. */
+export function bannerLines({ regions }: ActiveControlsAnswer, zone: Zone): BannerLine[] {
   const answered = regions.filter((answer): answer is Answered => answer.status === "ok");
   const held = answered
-    .flatMap((answer) => [tenantLine(answer), destinationLine(answer), replayLine(answer)])
+    .flatMap((answer) => [tenantLine(answer), destinationLine(answer), replayLine(answer, zone)])
     .filter((line) => line !== null)
     .sort((a, b) => b.sinceMs - a.sinceMs);
   return [
@@ -58,7 +60,7 @@ function claimsLine({ region, asOf, data }: Answered): BannerLine | null {
   const stopped = data.claimsStopped;
   if (stopped === null) return null;
   const ageMs = stopped.since === null ? null : ageAt(stopped.since, asOf);
-  const who = stopped.by === null ? "" : ` By ${stopped.by}: ${short(stopped.reason ?? "")}`;
+  const who = stopped.by === null ? "" : ` By ${actorWords(stopped.by)}: ${short(stopped.reason ?? "")}`;
   const how = ageMs === null ? "claims are stopped." : stoppedFor(ageMs);
   return {
     key: `claims-${region}`,
@@ -118,7 +120,7 @@ function destinationLine(answer: Answered): (BannerLine & { sinceMs: number }) |
 }
 
 /** Batches that are out. One that paused by itself waits for a person; one that runs is only told. */
-function replayLine({ region, data }: Answered): (BannerLine & { sinceMs: number }) | null {
+function replayLine({ region, data }: Answered, zone: Zone): (BannerLine & { sinceMs: number }) | null {
   const { replays, replaysRunning, replaysPaused, replaysAutoPaused } = data;
   const total = replaysRunning + replaysPaused;
   if (total === 0) return null;
@@ -132,7 +134,7 @@ function replayLine({ region, data }: Answered): (BannerLine & { sinceMs: number
   const names = shown.slice(0, MAX_NAMES).map(({ name }) => name);
   const more = (replaysAutoPaused > 0 ? replaysAutoPaused : total) - names.length;
   const first = shown[0];
-  const cause = replaysAutoPaused > 0 && first?.cause ? ` ${short(first.cause)}` : "";
+  const cause = replaysAutoPaused > 0 && first?.cause ? ` ${short(storedText(first.cause, zone))}` : "";
   return {
     key: `replays-${region}`,
     tone: replaysAutoPaused > 0 ? "warn" : "held",
@@ -151,7 +153,7 @@ function glassLines({ region, data }: Answered): BannerLine[] {
   return data.breakGlass.map(({ id, name, by, reason }) => ({
     key: `glass-${id}`,
     tone: "warn",
-    text: `${region.toUpperCase()}: ${by} started the replay ${name} without a second person.${reason === null ? "" : ` ${short(reason)}`}`,
+    text: `${region.toUpperCase()}: ${actorWords(by)} started the replay ${name} without a second person.${reason === null ? "" : ` ${short(reason)}`}`,
     link: { href: `/replays/${id}?region=${region}`, label: "Replay" },
     step: id,
   }));

@@ -10,6 +10,7 @@ import { useLiveSwitch } from "#components/queries/live.tsx";
 import { useClockSkewMs } from "#components/queries/server-clock.ts";
 import { useActiveControls } from "#components/queries/shell.ts";
 import { cx } from "#components/ui/cx.ts";
+import { useZone } from "#components/ui/zone.tsx";
 import { useAnnounce } from "./announcer.tsx";
 import { type BannerLine, bannerLines, coarseAge } from "./banner-lines.ts";
 import { type Freshness, useFreshness } from "./freshness.ts";
@@ -35,7 +36,8 @@ export function Banners() {
   const controls = useActiveControls();
   const freshness = useFreshness();
   const skewMs = useClockSkewMs();
-  const held = controls.data === undefined ? [] : bannerLines(controls.data);
+  const zone = useZone();
+  const held = controls.data === undefined ? [] : bannerLines(controls.data, zone);
   useReminders(held, controls.data !== undefined);
   const lines: Line[] = [
     ...freshnessLine(freshness),

@@ -6,9 +6,11 @@ import { type Refresh, refreshWords } from "#components/queries/refresh.ts";
 import { Button, IconButton } from "#components/ui/button.tsx";
 import { cx } from "#components/ui/cx.ts";
 import { usePreference } from "#components/ui/preferences.ts";
+import { coarseAge } from "./banner-lines.ts";
 import { type Freshness, useFreshness } from "./freshness.ts";
 import { RefreshMenu } from "./refresh-menu.tsx";
 
+const SECOND_MS = 1_000;
 const DOTS: Record<Freshness["kind"], string> = {
   loading: "border border-line-strong",
   failed: "bg-danger-mark",
@@ -27,9 +29,9 @@ function words(freshness: Freshness, refresh: Refresh): string {
     case "live":
       return refreshWords(refresh);
     case "paused":
-      return `Paused ${freshness.ageSeconds} s`;
+      return `Paused ${coarseAge(freshness.ageSeconds * SECOND_MS)}`;
     case "stale":
-      return `Stale ${freshness.ageSeconds} s`;
+      return `Stale ${coarseAge(freshness.ageSeconds * SECOND_MS)}`;
     case "offline":
       return "Offline";
   }

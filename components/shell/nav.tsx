@@ -3,7 +3,7 @@
 import { Info, Keyboard } from "lucide-react";
 import Link from "next/link";
 import { usePathname, useSearchParams } from "next/navigation";
-import { useReplaySummary } from "#components/queries/replays.ts";
+import { useActiveControls } from "#components/queries/shell.ts";
 import { cx } from "#components/ui/cx.ts";
 import { isCurrent, NAV_PAGES, type NavPage, regionSuffix } from "./nav-pages.ts";
 import { useShell } from "./shell-context.ts";
@@ -29,9 +29,9 @@ export function NavLinks({ onNavigate }: { onNavigate?: () => void }) {
   );
 }
 
-/** Over all regions in scope: who may review in one of them is asked wherever they are. */
+/** Over all regions in scope: who may review in one of them is asked wherever they are. It is in the banners' own read. */
 function useAwaitingMe(): number {
-  const { data } = useReplaySummary(null);
+  const { data } = useActiveControls();
   const answers = data?.regions ?? [];
   return answers.reduce((sum, answer) => sum + (answer.status === "ok" ? answer.data.awaitingMe : 0), 0);
 }

@@ -2,9 +2,11 @@
 /** What was done or tried, with reasons, newest first: from the audit, which nobody can change. */
 import Link from "next/link";
 import { useState } from "react";
+import { actionText } from "#components/audit/audit-words.ts";
 import { useAudit } from "#components/queries/audit.ts";
 import type { Filters } from "#components/queries/deliveries.ts";
 import { useBehind } from "#components/shell/freshness.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { ErrorNotice } from "#components/ui/error-notice.tsx";
 import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Notice } from "#components/ui/notice.tsx";
@@ -13,6 +15,7 @@ import { StatusText, type Tone } from "#components/ui/status.tsx";
 import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { usePaging } from "#components/ui/use-paging.ts";
+import { useZone } from "#components/ui/zone.tsx";
 import type { AuditResult, AuditRow } from "#db/console/list-audit.ts";
 import type { Region } from "#domain/region.ts";
 import { changeWords } from "./change-words.ts";
@@ -75,7 +78,7 @@ export function History({ title, region, filters, empty = "Nothing was changed y
           Every change and every refused one is listed here, with its reason.
         </Notice>
       ) : (
-        <Table caption={`${title}, newest first`} columns={COLUMNS} busy={query.isPlaceholderData}>
+        <Table pinned caption={`${title}, newest first`} columns={COLUMNS} busy={query.isPlaceholderData}>
           {page === null ? (
             <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
           ) : (
@@ -89,7 +92,7 @@ export function History({ title, region, filters, empty = "Nothing was changed y
 
 function HistoryLine({ row }: { row: AuditRow }) {
   const result = RESULTS[row.result];
-  const change = changeWords(row.before, row.after);
+  const change = changeWords(row.before, row.after, useZone());
   const delivery = typeof row.after?.deliveryId === "string" ? row.after.deliveryId : null;
   return (
     <Row>
@@ -102,10 +105,10 @@ function HistoryLine({ row }: { row: AuditRow }) {
           prefetch={false}
           className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
         >
-          {row.action}
+          {actionText(row.action)}
         </Link>
       </Cell>
-      <Cell className="min-w-48 max-w-96 whitespace-normal break-words py-1.5">
+      <Cell wrap className="min-w-48 max-w-96">
         {change}
         {delivery === null ? null : (
           <>
@@ -120,12 +123,12 @@ function HistoryLine({ row }: { row: AuditRow }) {
           </>
         )}
       </Cell>
-      <Cell className="min-w-48 max-w-96 whitespace-normal break-words py-1.5">
+      <Cell wrap className="min-w-48 max-w-96">
         {row.reason}
         {row.ticket === null ? null : <span className="text-muted"> ({row.ticket})</span>}
       </Cell>
       <Cell className="text-muted">
-        {row.actor}, {row.role}
+        {actorWords(row.actor)}, {row.role}
       </Cell>
       <Cell>
         <StatusText tone={result.tone} label={result.label} />

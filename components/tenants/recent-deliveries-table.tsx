@@ -32,7 +32,7 @@ export interface RecentDeliveriesTableProps {
 
 export function RecentDeliveriesTable({ caption, rows, asOf, busy }: RecentDeliveriesTableProps) {
   return (
-    <Table caption={caption} columns={COLUMNS} busy={busy}>
+    <Table pinned caption={caption} columns={COLUMNS} busy={busy}>
       {rows === null || asOf === null ? (
         <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
       ) : (

@@ -1,10 +1,11 @@
 "use client";
 /** What the controls of tenants and destinations have in common: pause, what is in flight, and what was measured. */
+import { actorWords } from "#components/ui/actor-words.ts";
 import { formatCount, plural } from "#components/ui/format.ts";
 import { StatusText } from "#components/ui/status.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { DestinationControlView, PauseView, TenantControlView } from "#db/console/control-views.ts";
-import { formatAge } from "#domain/queue-age.ts";
+import { formatLength } from "#domain/queue-age.ts";
 import { Fact } from "./figures.tsx";
 
 export function PauseFact({ pause }: { pause: PauseView }) {
@@ -12,7 +13,7 @@ export function PauseFact({ pause }: { pause: PauseView }) {
     return (
       <Fact
         label="Pause"
-        note={pause.reason === null ? undefined : `${pause.by ?? "the product"}: ${pause.reason}`}
+        note={pause.reason === null ? undefined : `${actorWords(pause.by ?? "system")}: ${pause.reason}`}
       >
         <StatusText tone="held" label="Paused until" /> <Timestamp iso={pause.until} />
       </Fact>
@@ -34,7 +35,7 @@ export function ServiceFacts({ control }: { control: TenantControlView | Destina
   const { serviceTime, throttle } = control;
   return (
     <>
-      <Fact label="In flight" note={`they end within ${formatAge(control.requestDeadlineMs)}`}>
+      <Fact label="In flight" note={`they end within ${formatLength(control.requestDeadlineMs)}`}>
         {formatCount(control.inFlight)}
       </Fact>
       <Fact
@@ -42,7 +43,7 @@ export function ServiceFacts({ control }: { control: TenantControlView | Destina
         note={
           serviceTime === null
             ? "no success lately"
-            : `from ${plural(serviceTime.samples, "request")} of the last ${formatAge(serviceTime.windowMs)}`
+            : `from ${plural(serviceTime.samples, "request")} of the last ${formatLength(serviceTime.windowMs)}`
         }
       >
         {serviceTime === null ? (
@@ -53,7 +54,7 @@ export function ServiceFacts({ control }: { control: TenantControlView | Destina
       </Fact>
       <Fact
         label="429 share"
-        note={`${formatCount(throttle.throttled)} of ${plural(throttle.requests, "request")}, last ${formatAge(throttle.windowMs)}`}
+        note={`${formatCount(throttle.throttled)} of ${plural(throttle.requests, "request")}, last ${formatLength(throttle.windowMs)}`}
       >
         {throttle.share === null ? (
           <span className="text-faint">no request</span>

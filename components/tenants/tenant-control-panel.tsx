@@ -59,6 +59,9 @@ function Values({ control }: { control: TenantControlView }) {
       <Fact label="Weight" note="its part when several tenants wait">
         {formatCount(control.weight)}
       </Fact>
+      <Fact label="Replay header" note="the batch's id on its replayed requests">
+        {control.replayHeader ? "Sent" : "Not sent"}
+      </Fact>
       <ServiceFacts control={control} />
       <Fact label="Version" note="what a change is based on">
         {formatCount(control.version)}

@@ -33,7 +33,7 @@ export function TenantStateMark({ state, until, badge = false, reason }: TenantS
       <Mark tone={words.tone} icon={words.icon} label={words.label} />
       {until === null ? null : (
         <span className="whitespace-nowrap text-muted">
-          until <Timestamp iso={until} form="clock" plain={!badge} />
+          until <Timestamp iso={until} named={badge} plain={!badge} />
         </span>
       )}
     </span>

@@ -6,6 +6,7 @@ import { useTenant } from "#components/queries/tenants.ts";
 import { DraftReplayLink } from "#components/replays/draft-link.tsx";
 import { newReplayPath } from "#components/replays/selection.ts";
 import { useBehind } from "#components/shell/freshness.ts";
+import { actorWords } from "#components/ui/actor-words.ts";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
 import { TabPanel, Tabs } from "#components/ui/tabs.tsx";
 import type { TenantAnswer, TenantDetail } from "#db/console/read-tenant.ts";
@@ -73,7 +74,7 @@ function HeaderState({ tenant }: { tenant: TenantDetail }) {
       <TenantStateMark state={tenant.state} until={tenant.stateUntil} badge />
       {tenant.pause === null ? null : (
         <span className="text-muted">
-          by {tenant.pause.by ?? "the product"}: {tenant.pause.reason}
+          by {actorWords(tenant.pause.by ?? "system")}: {tenant.pause.reason}
         </span>
       )}
     </span>

@@ -34,7 +34,7 @@ export interface TenantsTableProps {
 
 export function TenantsTable({ rows, list, busy }: TenantsTableProps) {
   return (
-    <Table caption="Tenants by region" columns={COLUMNS} busy={busy}>
+    <Table pinned caption="Tenants by region" columns={COLUMNS} busy={busy}>
       {rows === null || list === null ? (
         <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
       ) : (
@@ -47,7 +47,7 @@ export function TenantsTable({ rows, list, busy }: TenantsTableProps) {
 function TenantLine({ row, list }: { row: TenantRow; list: TenantList }) {
   return (
     <Row className="group">
-      <HeadCell className="sticky left-0 bg-surface">
+      <HeadCell>
         <Link
           href={`/tenants/${row.id}?region=${row.region}`}
           prefetch={false}

@@ -137,7 +137,7 @@ function standIn(
         title="No tenant matches"
         actions={<Button onClick={view.clear}>Clear filters</Button>}
       >
-        A class is told by the newest sample: a tenant without live work has none.
+        The class comes from the newest sample: a tenant without live work has none.
       </Notice>
     );
   }

@@ -81,6 +81,34 @@ export function DeliveryCard({ id, children }: { id: string; children: ReactNode
   );
 }
 
+/** A card inside of a panel's own space. `href` absent: what it is about has no page. */
+export function StackedCard({
+  name,
+  href,
+  children,
+}: {
+  name: ReactNode;
+  href?: string | undefined;
+  children: ReactNode;
+}) {
+  return (
+    <li className="grid gap-1 border-line border-b py-2 last:border-b-0">
+      {href === undefined ? (
+        <p className="break-words font-medium">{name}</p>
+      ) : (
+        <Link
+          href={href}
+          prefetch={false}
+          className="inline-flex min-h-11 min-w-0 items-center break-words font-medium underline underline-offset-4"
+        >
+          {name}
+        </Link>
+      )}
+      <CardFields>{children}</CardFields>
+    </li>
+  );
+}
+
 export function CardFields({ children, className }: { children: ReactNode; className?: string }) {
   return (
     <dl className={cx("grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-table", className)}>

@@ -7,6 +7,7 @@ import {
   formatCount,
   formatExact,
   formatInstant,
+  formatMinute,
   isRepeated,
   isTimeZone,
   plural,
@@ -33,6 +34,7 @@ describe("times", () => {
     expect(formatInstant(ISO, "Asia/Kolkata")).toBe("10 Mar 04:35:07");
     expect(zoneName("Asia/Kolkata", ISO)).toBe("GMT+5:30");
     expect(formatClock(ISO, "utc 12h")).toBe("11:05:07 pm");
+    expect([formatMinute(ISO, "utc"), formatMinute(ISO, "utc 12h")]).toEqual(["23:05", "11:05 pm"]);
     expect(formatExact(ISO, "Asia/Kolkata 12h")).toBe("10 Mar 2026 04:35:07.042 am");
     expect([isTimeZone("Asia/Kolkata"), isTimeZone("Mars/Olympus"), isTimeZone("")]).toEqual([
       true,

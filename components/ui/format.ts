@@ -35,6 +35,12 @@ export function formatClock(iso: string, zone: Zone): string {
   return `${hour}:${minute}:${second}${half(dayPeriod)}`;
 }
 
+/** "14:03" in the given zone, for places without room for the seconds. */
+export function formatMinute(iso: string, zone: Zone): string {
+  const { hour, minute, dayPeriod } = parts(iso, zone);
+  return `${hour}:${minute}${half(dayPeriod)}`;
+}
+
 /** "30 Nov 14:03:22" in the given zone. */
 export function formatInstant(iso: string, zone: Zone): string {
   const { day, month } = parts(iso, zone);

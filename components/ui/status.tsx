@@ -55,19 +55,28 @@ export interface StatusProps {
   className?: string;
 }
 
+export interface StatusTextProps extends StatusProps {
+  /**
+   * The label is a sentence and may take several lines; the icon stays with the first. A class cannot say so: of two
+   * utilities for one property the later one of the style sheet wins, wherever it stands in `className`.
+   */
+  wrap?: boolean;
+}
+
 /** Icon and word in a line of text. */
-export function StatusText({ tone, label, icon, className }: StatusProps) {
+export function StatusText({ tone, label, icon, className, wrap = false }: StatusTextProps) {
   const Icon = icon ?? TONE_ICONS[tone];
   return (
     <span
       className={cx(
-        "inline-flex items-center gap-1.5 whitespace-nowrap align-top",
+        "inline-flex gap-1.5 align-top",
+        wrap ? "items-start whitespace-normal" : "items-center whitespace-nowrap",
         TEXT_TONES[tone],
         className,
       )}
     >
-      <Icon aria-hidden="true" className="size-3.5 shrink-0" strokeWidth={2} />
-      {label}
+      <Icon aria-hidden="true" className={cx("size-3.5 shrink-0", wrap && "mt-0.75")} strokeWidth={2} />
+      {wrap ? <span className="min-w-0 break-words">{label}</span> : label}
     </span>
   );
 }

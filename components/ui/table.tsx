@@ -22,11 +22,16 @@ export interface TableProps {
   children: ReactNode;
   /** Marks the rows as being read again. */
   busy?: boolean;
+  /** The first column, which names the rows, stays in sight while the rest scrolls. For short names only. */
+  pinned?: boolean;
   className?: string;
 }
 
-/** Caption, column heads and rows; the first column stays in sight while the rest scrolls. */
-export function Table({ caption, columns, children, busy = false, className }: TableProps) {
+const PINNED =
+  "[&_tr>:first-child]:sticky [&_tr>:first-child]:left-0 [&_tr>:first-child]:z-1 [&_tr>:first-child]:bg-surface";
+
+/** Caption, column heads and rows, in a region that scrolls when they are too wide. */
+export function Table({ caption, columns, children, busy = false, pinned = false, className }: TableProps) {
   return (
     <section
       aria-label={caption}
@@ -35,7 +40,7 @@ export function Table({ caption, columns, children, busy = false, className }: T
       aria-busy={busy}
       className={cx("scroll-quiet relative overflow-x-auto", className)}
     >
-      <table className="w-full border-collapse text-table">
+      <table className={cx("w-full border-collapse text-table", pinned && PINNED)}>
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr className="h-9 border-line border-b">
@@ -70,20 +75,23 @@ export function Row({ children, className }: { children: ReactNode; className?: 
   );
 }
 
-/** A cell; figures go right. */
-export function Cell({
-  children,
-  align = "left",
-  className,
-}: {
+interface CellProps {
   children?: ReactNode;
   align?: "left" | "right";
+  /** Text of several lines; `className` cannot say so, since the utility of one line would win. */
+  wrap?: boolean;
   className?: string;
-}) {
+}
+
+const LINES = { one: "whitespace-nowrap", several: "whitespace-normal break-words py-1.5" };
+
+/** A cell; figures go right. */
+export function Cell({ children, align = "left", wrap = false, className }: CellProps) {
   return (
     <td
       className={cx(
-        "whitespace-nowrap px-2.5 first:pl-4 last:pr-4",
+        "px-2.5 first:pl-4 last:pr-4",
+        wrap ? LINES.several : LINES.one,
         align === "right" ? "text-right" : "text-left",
         className,
       )}
@@ -94,9 +102,12 @@ export function Cell({
 }
 
 /** The cell that names its row. */
-export function HeadCell({ children, className }: { children: ReactNode; className?: string }) {
+export function HeadCell({ children, wrap = false, className }: Omit<CellProps, "align">) {
   return (
-    <th scope="row" className={cx("whitespace-nowrap px-2.5 text-left font-normal first:pl-4", className)}>
+    <th
+      scope="row"
+      className={cx("px-2.5 text-left font-normal first:pl-4", wrap ? LINES.several : LINES.one, className)}
+    >
       {children}
     </th>
   );

@@ -13,6 +13,8 @@ export interface Tab {
   label: string;
   /** Absent: not counted. A count must be of the scope and time that the tab shows. */
   count?: number;
+  /** There are more than were counted. */
+  more?: boolean;
 }
 
 export interface TabsProps {
@@ -72,6 +74,7 @@ export function Tabs({ label, value, onChange, tabs }: TabsProps) {
             {tab.count === undefined ? null : (
               <span className="rounded-full bg-subtle px-1.5 text-axis text-muted">
                 {formatCount(tab.count)}
+                {tab.more ? "+" : ""}
               </span>
             )}
           </button>

@@ -26,13 +26,24 @@ const RUN_ONLY: Readonly<Record<Rules, axe.RunOptions>> = {
   },
 };
 
-/** One line per element that breaks a rule. */
-export async function axeFindings(page: Page, rules: Rules = "all"): Promise<string[]> {
+/**
+ * One line per element that breaks a rule.
+ * @param within selector of the part that is looked at; without it the whole page, and what is asked of a page as a whole
+ */
+export async function axeFindings(
+  page: Page,
+  rules: Rules = "all",
+  within: string | null = null,
+): Promise<string[]> {
   // Brought into a page once, not with each look at it: reading half a megabyte of script costs more than many a look.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
+  const options: axe.RunOptions = { ...RUN_ONLY[rules], resultTypes: ["violations"] };
   const violations = await page.evaluate(
-    async (options) => (await (window as unknown as { axe: typeof axe }).axe.run(options)).violations,
-    { ...RUN_ONLY[rules], resultTypes: ["violations"] } satisfies axe.RunOptions,
+    async ([part, options]) => {
+      const own = (window as unknown as { axe: typeof axe }).axe;
+      return (await own.run(part === null ? document : { include: part }, options)).violations;
+    },
+    [within, options] as const,
   );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, html, any }) =>
@@ -41,12 +52,15 @@ export async function axeFindings(page: Page, rules: Rules = "all"): Promise<str
   );
 }
 
-/** All of axe in the light theme and, without a reload, its rules of colour in the dark one. */
-export async function checkAxe(page: Page, what: string): Promise<void> {
+/**
+ * All of axe in the light theme and, without a reload, its rules of colour in the dark one.
+ * @param within as for axeFindings: for what opens on a page that has been looked at as it stood before
+ */
+export async function checkAxe(page: Page, what: string, within: string | null = null): Promise<void> {
   await inTheme(page, "light");
-  expect.soft(await axeFindings(page), `${what}, light`).toEqual([]);
+  expect.soft(await axeFindings(page, "all", within), `${what}, light`).toEqual([]);
   await inTheme(page, "dark");
-  expect.soft(await axeFindings(page, "colours"), `${what}, dark`).toEqual([]);
+  expect.soft(await axeFindings(page, "colours", within), `${what}, dark`).toEqual([]);
 }
 
 async function inTheme(page: Page, colorScheme: "light" | "dark"): Promise<void> {
@@ -55,9 +69,9 @@ async function inTheme(page: Page, colorScheme: "light" | "dark"): Promise<void>
 }
 
 /** As `checkAxe`, and at 320 px: no sideways scrolling of the page, every wide table in a labelled region. */
-export async function checkView(page: Page, what: string): Promise<void> {
+export async function checkView(page: Page, what: string, within: string | null = null): Promise<void> {
   await settled(page);
-  await checkAxe(page, what);
+  await checkAxe(page, what, within);
   await checkSmall(page, what);
 }
 

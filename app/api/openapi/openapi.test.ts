@@ -285,8 +285,9 @@ const NEVER_ANSWERED: readonly ErrorCode[] = [
   "bad_signature",
   "bad_envelope",
   "stale_timestamp",
-  // By Next itself, without a body of ours.
+  // Of no route: for a method or a path that is none.
   "method_not_allowed",
+  "bad_path",
   // The schemas of the edge say it before: invalid_query, invalid_body.
   "bad_region",
   "bad_secret",

@@ -237,6 +237,9 @@ export const tenantControlView: z.ZodType<TenantControlView> = z.object({
     inherited: z.number(),
   }),
   destinations: z.number().describe("Destinations of it that are not deleted."),
+  replayHeader: z
+    .boolean()
+    .describe("Its replayed attempts carry the batch's id in the header `webhook-replay`."),
   ...steered,
 });
 

@@ -98,9 +98,9 @@ export const deadLetterRow: z.ZodType<DeadLetterRow> = z.object({
   firstFailureAt: z.string().nullable(),
   diedAt: z.string(),
   payload: z
-    .enum(["kept", "erased", "missing"])
+    .enum(["kept", "erased", "restricted", "missing"])
     .describe(
-      "kept: its body is there, and stays as long as this entry does: retention keeps the payloads of dead letters. erased: a person has erased it, a replay would end as payload_erased. missing: there is no row of it.",
+      "kept: its body is there, and stays as long as this entry does: retention keeps the payloads of dead letters. erased: a person has erased it, a replay would end as payload_erased. restricted: so it would too, but a person can give it back. missing: there is no row of it.",
     ),
   payloadErasedAt: z.string().nullable(),
   willNotReplay: z.boolean(),

@@ -133,7 +133,13 @@ export const deliveryDetail: z.ZodType<DeliveryDetail> = z.object({
     id: z.string().describe("`pay_...`"),
     sizeBytes: z.number(),
     contentType: z.string().nullable().describe("Null when the payload is stored no longer."),
-    erasedAt: z.string().nullable(),
+    erasedAt: z.string().nullable().describe("When it was erased for good; null: it was not."),
+    restrictedAt: z
+      .string()
+      .nullable()
+      .describe(
+        "Since when it is kept apart, out of reach of every attempt, until a person gives it back or erases it; null: it is not.",
+      ),
   }),
   replay: replayName.nullable().describe("The replay batch that it belongs to, while it does."),
   blockers: z
@@ -235,6 +241,12 @@ export const revealedBody: z.ZodType<RevealedBody> = z.object({
   shownBytes: z.number().describe("Bytes in `text`."),
   truncated: z.boolean().describe("True: there was more than is shown."),
   erasedAt: z.string().nullable().describe("Set for a payload that was erased; there is no text then."),
+  restrictedAt: z
+    .string()
+    .nullable()
+    .describe(
+      "Set for a payload that is restricted: it is kept apart and shown to nobody, there is no text.",
+    ),
   text: z.string().nullable(),
   isText: z
     .boolean()

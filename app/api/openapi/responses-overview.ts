@@ -289,6 +289,7 @@ export const activeControls: z.ZodType<ActiveControls> = z.object({
   breakGlass: z
     .array(activeBreakGlass)
     .describe("Batches that went without their second person in the last 24 hours."),
+  awaitingMe: z.number().describe("Batches under review whose second person the caller may be."),
 });
 
 export const activeControlsAnswer: z.ZodType<ActiveControlsAnswer> = z.object({

@@ -18,8 +18,8 @@ import {
 } from "#domain/commands-replay.ts";
 import type { ErrorCode } from "#domain/errors.ts";
 import { commandQuery } from "../command-schemas.ts";
+import { POLICY_COMMANDS } from "../policies.ts";
 import { REPLAY_COMMANDS, type ReplayVerb } from "../replay-commands.ts";
-import { REPLAY_POLICY } from "../replay-policy.ts";
 import {
   replayItemsExportQuery,
   replayItemsQuery,
@@ -138,7 +138,7 @@ const CHANGES: readonly Operation[] = [
   {
     ...commands(
       words("replays/policy", "setReplayPolicy", "The next version of the limits and thresholds of replays"),
-      REPLAY_POLICY,
+      POLICY_COMMANDS.replay,
       SetReplayPolicy,
       { query: replayQuery, codes: ["bad_policy"] },
     ),

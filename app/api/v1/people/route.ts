@@ -4,12 +4,14 @@
  */
 
 import { invitePerson, readPeople } from "../../../access/people.ts";
+import { allowOnly } from "../../allow-only.ts";
 import { answer, parseQuery } from "../../answer.ts";
 import { change } from "../../change.ts";
 import { noQuery } from "../../schemas.ts";
 import { personBody } from "../../shell-schemas.ts";
 
 export const dynamic = "force-dynamic";
+export const { DELETE, OPTIONS, PATCH, PUT } = allowOnly("GET", "POST");
 
 export function GET(request: Request): Promise<Response> {
   return answer(request, "access", async (caller) => {

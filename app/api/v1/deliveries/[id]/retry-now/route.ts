@@ -1,9 +1,11 @@
 /** POST /api/v1/deliveries/{id}/retry-now: makes a delayed delivery due now. */
 
+import { allowOnly } from "../../../../allow-only.ts";
 import { command } from "../../../../command.ts";
 import { COMMANDS } from "../../../../command-routes.ts";
 
 export const dynamic = "force-dynamic";
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = allowOnly("POST");
 
 export function POST(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
   return command(request, context, COMMANDS.deliveryRetryNow);

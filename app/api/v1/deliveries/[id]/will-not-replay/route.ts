@@ -1,9 +1,11 @@
 /** POST /api/v1/deliveries/{id}/will-not-replay: says of a dead letter that it will not be sent again. */
 
+import { allowOnly } from "../../../../allow-only.ts";
 import { command } from "../../../../command.ts";
 import { COMMANDS } from "../../../../command-routes.ts";
 
 export const dynamic = "force-dynamic";
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = allowOnly("POST");
 
 export function POST(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
   return command(request, context, COMMANDS.deliveryWillNotReplay);

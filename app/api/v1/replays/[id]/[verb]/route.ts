@@ -1,10 +1,12 @@
 /** POST /api/v1/replays/{id}/{verb}: every command about a batch; the verbs stand in app/api/replay-commands.ts. */
 
+import { allowOnly } from "../../../../allow-only.ts";
 import { command } from "../../../../command.ts";
 import { isReplayVerb, REPLAY_COMMANDS } from "../../../../replay-commands.ts";
 import { unknownVerb } from "../../../../replay-found.ts";
 
 export const dynamic = "force-dynamic";
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = allowOnly("POST");
 
 interface Context {
   params: Promise<{ id: string; verb: string }>;

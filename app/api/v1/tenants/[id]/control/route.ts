@@ -1,10 +1,12 @@
 /** GET /api/v1/tenants/{id}/control: what a tenant's controls stand at, and what the caller may do. */
 
 import { readTenantControlView } from "#db/console/read-tenant-control.ts";
+import { allowOnly } from "../../../../allow-only.ts";
 import { answer, parseQuery } from "../../../../answer.ts";
 import { commandQuery } from "../../../../command-schemas.ts";
 
 export const dynamic = "force-dynamic";
+export const { DELETE, OPTIONS, PATCH, POST, PUT } = allowOnly("GET");
 
 export function GET(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
   return answer(request, "read", async ({ scope, principal }) => {

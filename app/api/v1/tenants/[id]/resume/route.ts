@@ -1,9 +1,11 @@
 /** POST /api/v1/tenants/{id}/resume: ends a tenant's pause before its time. */
 
+import { allowOnly } from "../../../../allow-only.ts";
 import { command } from "../../../../command.ts";
 import { COMMANDS } from "../../../../command-routes.ts";
 
 export const dynamic = "force-dynamic";
+export const { DELETE, GET, HEAD, OPTIONS, PATCH, PUT } = allowOnly("POST");
 
 export function POST(request: Request, context: { params: Promise<{ id: string }> }): Promise<Response> {
   return command(request, context, COMMANDS.tenantResume);

@@ -1,10 +1,12 @@
 /** DELETE /api/v1/people/{id}/grants/{grant}: takes one grant away; it ends with the person's next request. */
 
 import { takeGrant } from "../../../../../../access/people.ts";
+import { allowOnly } from "../../../../../allow-only.ts";
 import { change } from "../../../../../change.ts";
 import { reasonBody } from "../../../../../token-schemas.ts";
 
 export const dynamic = "force-dynamic";
+export const { GET, HEAD, OPTIONS, PATCH, POST, PUT } = allowOnly("DELETE");
 
 interface Context {
   params: Promise<{ id: string; grant: string }>;

@@ -1,6 +1,7 @@
 /** GET /api/v1/replays/{id}/items/export: the entries of a batch as a file, with the same filters. */
 
 import { listReplayItems } from "#db/console/replay/list-replay-items.ts";
+import { allowOnly } from "../../../../../allow-only.ts";
 import { parseQuery } from "../../../../../answer.ts";
 import { EXPORT_PAGE_ROWS, exportRows, pagesOf } from "../../../../../export.ts";
 import { REPLAY_ITEM_COLUMNS } from "../../../../../replay-columns.ts";
@@ -8,6 +9,7 @@ import { found } from "../../../../../replay-found.ts";
 import { replayItemsExportQuery } from "../../../../../replay-schemas.ts";
 
 export const dynamic = "force-dynamic";
+export const { DELETE, OPTIONS, PATCH, POST, PUT } = allowOnly("GET");
 
 interface Context {
   params: Promise<{ id: string }>;

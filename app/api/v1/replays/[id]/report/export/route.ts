@@ -1,5 +1,6 @@
 /** GET /api/v1/replays/{id}/report/export: what came of a batch as a file, CSV or JSON. */
 
+import { allowOnly } from "../../../../../allow-only.ts";
 import { parseQuery } from "../../../../../answer.ts";
 import { exportRows } from "../../../../../export.ts";
 import { REPORT_COLUMNS } from "../../../../../replay-columns.ts";
@@ -7,6 +8,7 @@ import { reportJson, reportPages, wantsJson } from "../../../../../replay-export
 import { replayReportExportQuery } from "../../../../../replay-schemas.ts";
 
 export const dynamic = "force-dynamic";
+export const { DELETE, OPTIONS, PATCH, POST, PUT } = allowOnly("GET");
 
 interface Context {
   params: Promise<{ id: string }>;
