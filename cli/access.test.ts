@@ -37,7 +37,7 @@ function sluice(...args: string[]) {
       CONSOLE_DATABASE_URL: "",
     },
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 150_000,
   });
   return { code: result.status, out: result.stdout, errors: result.stderr.trim() };
 }

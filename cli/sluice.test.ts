@@ -28,7 +28,7 @@ function sluice(args: string[], env: Record<string, string> = {}) {
     cwd: ROOT,
     env: { ...rest, SLUICE_DATA_DIR: dataDir, ...env },
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 150_000,
   });
   return {
     code: result.status,

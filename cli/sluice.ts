@@ -7,7 +7,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { isSluiceError } from "#domain/errors.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, Refused, UsageError } from "./command.ts";
 import { adoptRunningSystem, ROOT } from "./config.ts";
 
 interface Verb {
@@ -57,6 +57,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
   erase: {
     summary: "erase or restrict a payload in its one place",
     load: () => import("./commands/erase.ts"),
+  },
+  delivery: {
+    summary: "one delivery: retry, cancel, will-not-replay",
+    load: () => import("./commands/delivery.ts"),
   },
   "retry-now": {
     summary: "make a delayed delivery due now",
@@ -117,6 +121,7 @@ async function runVerb(name: string, verb: Verb, args: string[]): Promise<number
       );
     }
     if (isSluiceError(error)) return complain(error.detail, 1);
+    if (error instanceof Refused) return complain(error.message, 1);
     const outside = outsideReason(error);
     if (outside !== null) return complain(outside, 1);
     throw error;

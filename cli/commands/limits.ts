@@ -27,7 +27,7 @@ the value in force, two minutes apart; back to a value of the last ten minutes a
   --weight <n>               share of a tenant while tenants compete, 1 to 100
   --pin <n>, --unpin         fix the adaptive limit of a destination, or let it move again
   --acknowledge-429          raise although more than 10 % of the answers are 429
-  --any-step                 raise further or sooner than the step rule allows; the audit says so
+  --any-step                 raise further or sooner than the step rule allows; the audit says so. Without a token only
   --tenant-concurrency, --destination-concurrency <n>  what rows of the region inherit
   --max-tenant-concurrency, --max-destination-concurrency, --max-rate <n>  how far operators may raise limits in the console
 ${SHARED_HELP}`;

@@ -2,13 +2,13 @@
  * `sluice replay`: reviewed batches by the API, as a person or a service with its own roles. Never by the database: whoever
  * has its URL would be a second person to themselves.
  */
-import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 import { SluiceError } from "#domain/errors.ts";
 import { isRegion, parseRegion } from "#domain/region.ts";
 import { REPLAY_VERBS } from "#domain/replay-actions.ts";
+import { callApi } from "../api-client.ts";
 import { type ApiSettings, readApiSettings } from "../api-config.ts";
-import { UsageError } from "../command.ts";
+import { Refused, UsageError } from "../command.ts";
 
 export const help = `Usage: sluice replay list --region us [--tab needs_review|running|drafts|finished] [--state running]
        sluice replay summary [--region us]
@@ -94,46 +94,46 @@ async function ask(api: ApiSettings, what: string, id: string, values: Values, q
   if (what === "list") {
     if (values.state !== undefined) query.set("state", values.state);
     if (values.tab !== undefined) query.set("tab", values.tab);
-    return call(api, "GET", `replays?${query}`);
+    return callApi(api, "GET", `replays?${query}`);
   }
-  if (what === "summary") return call(api, "GET", `replays/summary?${query}`);
+  if (what === "summary") return callApi(api, "GET", `replays/summary?${query}`);
   if (what === "policy") return policy(api, values, query);
   if (what === "preview" || what === "draft") {
     const limit = values.limit === undefined ? {} : { limit: wholeNumber("--limit", values.limit) };
     const body = { selection: selectionOf(values), ...limit };
-    if (what === "preview") return call(api, "POST", `replays/preview?${query}`, { body });
+    if (what === "preview") return callApi(api, "POST", `replays/preview?${query}`, { body });
     const cause = values["root-cause"] === undefined ? {} : { rootCause: values["root-cause"] };
-    return call(api, "POST", `replays?${query}`, {
+    return callApi(api, "POST", `replays?${query}`, {
       body: { ...body, name: values.name, ...cause, ...why(values) },
     });
   }
   if (!READS.includes(what) && !(REPLAY_VERBS as readonly string[]).includes(what))
     throw new UsageError(`unknown word "${what.slice(0, 40)}"`);
   if (!/^rpl_[0-9a-f]{32}$/.test(id)) throw new UsageError("expected rpl_ and 32 hex digits");
-  if (what === "show") return call(api, "GET", `replays/${id}?${query}`);
+  if (what === "show") return callApi(api, "GET", `replays/${id}?${query}`);
   if (values.format !== undefined) {
     if (!FILES[what]?.includes(values.format))
       throw new UsageError(`--format of ${what} is one of: ${FILES[what]?.join(", ") ?? "none"}`);
     query.set("format", values.format);
-    return call(api, "GET", `replays/${id}/${what}/export?${query}`, undefined, "file");
+    return callApi(api, "GET", `replays/${id}/${what}/export?${query}`, undefined, "file");
   }
-  if (READS.includes(what)) return call(api, "GET", `replays/${id}/${what}?${query}`);
+  if (READS.includes(what)) return callApi(api, "GET", `replays/${id}/${what}?${query}`);
   const version =
     values["if-version"] === undefined
       ? await versionOf(api, id, query)
       : wholeNumber("--if-version", values["if-version"]);
   const body = { ...fieldsOf(values), ...why(values) };
-  return call(api, "POST", `replays/${id}/${what}?${query}`, { body, version });
+  return callApi(api, "POST", `replays/${id}/${what}?${query}`, { body, version });
 }
 
 /** Shows it, or writes its next version when there is something to change. */
 async function policy(api: ApiSettings, values: Values, query: URLSearchParams): Promise<unknown> {
   const path = `replays/policy?${query}`;
-  if (values.fields === undefined) return call(api, "GET", path);
+  if (values.fields === undefined) return callApi(api, "GET", path);
   const body = { policy: fieldsOf(values), ...why(values) };
   const given = values["if-version"];
   const version = given === undefined ? await versionAt(api, path) : wholeNumber("--if-version", given, true);
-  return call(api, "POST", path, { body, version });
+  return callApi(api, "POST", path, { body, version });
 }
 
 function selectionOf({ group, id, follow, tenant, destination, "death-reason": reason }: Values): object {
@@ -175,7 +175,7 @@ const versionOf = (api: ApiSettings, id: string, query: URLSearchParams) =>
   versionAt(api, `replays/${id}?${query}`);
 
 async function versionAt(api: ApiSettings, path: string): Promise<number> {
-  const answer = (await call(api, "GET", path)) as {
+  const answer = (await callApi(api, "GET", path)) as {
     data?: { version?: number };
     detail?: string;
   };
@@ -183,42 +183,4 @@ async function versionAt(api: ApiSettings, path: string): Promise<number> {
   if (version === undefined)
     throw new SluiceError("region_unavailable", answer.detail ?? "the region does not answer");
   return version;
-}
-
-/** The exit code is 1: the command line was right. */
-class Refused extends Error {
-  override readonly name = "Refused";
-}
-
-interface Sent {
-  readonly body: object;
-  readonly version?: number;
-}
-
-/** @throws Refused with the problem's own words */
-async function call(
-  api: ApiSettings,
-  method: "GET" | "POST",
-  path: string,
-  sent?: Sent,
-  as: "json" | "file" = "json",
-): Promise<unknown> {
-  const response = await fetch(`${api.url}/api/v1/${path}`, {
-    method,
-    signal: AbortSignal.timeout(api.timeoutMs),
-    redirect: "error",
-    headers: {
-      authorization: `Bearer ${api.token}`,
-      accept: as === "json" ? "application/json" : "*/*",
-      ...(sent === undefined ? {} : { "content-type": "application/json", "idempotency-key": randomUUID() }),
-      ...(sent?.version === undefined ? {} : { "if-match": `"${sent.version}"` }),
-    },
-    ...(sent === undefined ? {} : { body: JSON.stringify(sent.body) }),
-  });
-  if (response.ok && as === "file") return response.text();
-  const answer = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
-  if (response.ok) return answer;
-  throw new Refused(
-    `the API says ${response.status} ${answer.code ?? ""}: ${answer.detail ?? "nothing more"}`,
-  );
 }

@@ -50,7 +50,7 @@ function sluice(
     cwd: ROOT,
     env: { ...rest, SLUICE_DATA_DIR: dataDir, ...env },
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 150_000,
   });
   return {
     code: result.status,

@@ -12,7 +12,10 @@ export const SHARED_HELP = `  --region <us|eu>       the region; each has its ow
   --reason <text>        why, 10 to 500 characters; kept in the audit
   --ticket <text>        the ticket it belongs to
   --if-version <n>       refuse when the row has another version; default: the version read a moment before
-  --json                 print JSON, one object for each change`;
+  --json                 print JSON, one object for each change
+
+With a service token in SLUICE_TOKEN it goes through the API at SLUICE_CONSOLE_URL, as that token. Without one, or with an
+empty one, it goes to the region's database as cli:<your user>: the way for a night on which the console is down.`;
 
 const SHARED = {
   region: { type: "string" },
