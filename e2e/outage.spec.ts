@@ -37,7 +37,8 @@ test("REG-3 a stopped eu database is said not to answer while us works, and is n
   await expect(page.getByTestId("verdict-eu")).toContainText("unknown, not zero");
   await expect(page.getByTestId("region-eu")).toHaveCount(0);
   await expect(page.getByTestId("region-us").getByTestId("completed")).toBeVisible();
-  await expect(page.getByTestId("verdict-us")).not.toContainText("does not answer");
+  // A tenant's endpoint may not answer there: that is said too, later in the sentence.
+  await expect(page.getByTestId("verdict-us")).not.toContainText("US: does not answer");
   await expect(page.getByText("EU did not answer and is not in this table")).toBeVisible();
 
   await page.goto(`${web.url}/deliveries?region=eu`);
