@@ -4,8 +4,8 @@
  */
 import path from "node:path";
 import { defineConfig } from "vitest/config";
+import { MixedSequencer } from "./scripts/lib/mixed-sequencer.ts";
 import { hasTestServer } from "./scripts/lib/test-server.ts";
-import { MixedSequencer } from "./tests/support/sequencer.ts";
 
 const DATABASE_TESTS = [
   "db/**/*.test.ts",
@@ -28,11 +28,19 @@ const TEST_TIMEOUT_MS = 180_000;
 /** Most tests of processes start some of ours, and each of those reads hundreds of files of TypeScript. */
 const COMPILE_CACHE = path.join(import.meta.dirname, "node_modules", ".cache", "sluice-tests");
 
-/** One group; a group with a database gets its set-up file. */
+/**
+ * One group. One with a database gets its set-up file; one without shares its processes among its files: what they test is pure, and
+ * a process of its own for each of them takes longer than the tests.
+ */
 function group(name: string, include: string[], exclude: string[], globalSetup?: string) {
   return {
     extends: true as const,
+    // Loaded once for all files, by whichever comes first: no file may need it to be mocked.
+    resolve: {
+      alias: { "server-only": path.join(import.meta.dirname, "node_modules/server-only/empty.js") },
+    },
     test: {
+      isolate: globalSetup !== undefined,
       name,
       include,
       exclude: [...NEVER, ...exclude],

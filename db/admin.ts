@@ -43,18 +43,20 @@ export async function withClient<T>(
 }
 
 /**
- * Creates a database, optionally as a copy of another that nobody is connected to.
+ * Creates a database, optionally as a copy of another that nobody is connected to. Strategy `file_copy` is three times as fast for
+ * a small one and makes the server write all that it holds: only for servers that nobody else uses.
  * @returns true when it was made, false when it was there already.
  */
 export async function createDatabase(
   serverUrl: string,
   database: string,
-  options: { template?: string } = {},
+  options: { template?: string; strategy?: "wal_log" | "file_copy" } = {},
 ): Promise<boolean> {
   const template = options.template === undefined ? "" : ` TEMPLATE ${quoteName(options.template)}`;
+  const strategy = options.strategy === undefined ? "" : ` STRATEGY ${options.strategy}`;
   try {
     await withClient(serverUrl, (client) =>
-      client.query(`CREATE DATABASE ${quoteName(database)}${template}`),
+      client.query(`CREATE DATABASE ${quoteName(database)}${template}${strategy}`),
     );
     return true;
   } catch (error) {

@@ -138,6 +138,15 @@ const ROWS: Readonly<Record<string, readonly [columns: string, values: string]>>
     "at, service_class, requests, delivered, rate_limited, permanent, server_error, network, blocked, leases_expired, died, first_ages, first_age_max_ms, ends, end_attempts",
     "now(), 'urgent', 1, 1, 0, 0, 0, 0, 0, 0, 0, '{}', 0, '{}', 0",
   ],
+  series_sum: [
+    "at, tenant_id, service_class, requests, delivered, rate_limited, permanent, server_error, network, blocked, leases_expired, died, first_ages, first_age_max_ms, services, service_max_ms, ends, end_attempts",
+    `now(), ${ID}, 'urgent', 1, 1, 0, 0, 0, 0, 0, 0, 0, '{}', 0, '{}', 0, '{}', 0`,
+  ],
+  series_summed: ["what, summed_to", `${ID}::text, now()`],
+  queue_sample_30m: [
+    "at, tenant_id, oldest_ms, due_ms, due_count, held_ms, held_count, in_flight, dead",
+    `now(), ${ID}, 0, 0, 0, 0, 0, 0, 0`,
+  ],
   series_run: ["what, rolled_at", `${ID}::text, now()`],
   tenant: ["id, slug, name", `${ID}, ${ID}::text, 't'`],
   worker_process: ["id, host, pid, version, slots", `${ID}, 'h', 1, '1', 1`],

@@ -11,7 +11,7 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries, makeDue, readWakeJob } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker, type TestWorkerOptions } from "#tests/support/worker-run.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 const DUE_IN_MS = 3_600_000;
 
 let database: TestDatabase;

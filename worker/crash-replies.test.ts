@@ -12,7 +12,7 @@ import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { type DatabaseProxy, startProxy } from "#tests/support/worker-proxy.ts";
 import { countDeliveries } from "#tests/support/worker-rows/sql.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 const COUNT = 300;
 
 let database: TestDatabase;

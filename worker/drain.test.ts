@@ -17,7 +17,7 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries, countLeases, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { useWorkerWorld } from "#tests/support/worker-world.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 const DESTINATIONS = 8;
 const DELIVERIES = 1_600;
 

@@ -10,7 +10,7 @@ import { PROMPT_MS, waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries, makeDue, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { useWorkerWorld } from "#tests/support/worker-world.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 const CAP = 4;
 /** Retry-After without jitter, so that gate and delivery open at known times. */
 const EXACT = { retryAfter: { minMs: 5, jitterShare: 0, jitterFloorMs: 0 } };

@@ -11,7 +11,7 @@ import { countDeliveries, readAttempts } from "#tests/support/worker-rows/sql.ts
 import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 import { type HealthFacts, isHealthy, MAX_SILENCE_MS } from "./health.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 const FACTS: HealthFacts = {
   region: "us",
   workerId: "w",

@@ -12,7 +12,7 @@ import { PROMPT_MS, waitFor } from "#tests/support/wait-for.ts";
 import { endWorkers, type SpawnedWorker, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { countDeliveries, endLeasesOf, writePolicy } from "#tests/support/worker-rows/sql.ts";
 
-const LONG_MS = 120_000;
+const LONG_MS = 150_000;
 const DELIVERIES = 2_000;
 const DESTINATIONS = 20;
 /** More, at a destination of their own. */
@@ -105,11 +105,7 @@ describe("kill -9 in the middle of 2,000 deliveries with two workers", () => {
       const first = await spawnHere();
       const tenantId = await makeTenant(database.pool);
       const url = `${receiver.url}/ok/capped`;
-      receiver.script("capped", [
-        { status: 200, delayMs: LONG_MS },
-        { status: 200, delayMs: LONG_MS },
-        200,
-      ]);
+      receiver.script("capped", [{ status: 200, delayMs: LONG_MS }, { status: 200, delayMs: LONG_MS }, 200]);
       const override = { backoff: { baseMs: 5, capMs: 5 }, retryAfter: { minMs: 5 } };
       const destinationId = await makeDestination(database.pool, tenantId, {
         url,

@@ -20,7 +20,7 @@ import {
 } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker, type TestWorkerOptions } from "#tests/support/worker-run.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 
 let database: TestDatabase;
 let receiver: Receiver;

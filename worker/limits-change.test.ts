@@ -20,7 +20,7 @@ import { PROMPT_MS, waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries } from "#tests/support/worker-rows/sql.ts";
 import { useWorkerWorld } from "#tests/support/worker-world.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 let database: TestDatabase;
 let receiver: Receiver;
 

@@ -11,7 +11,7 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { type DeliveryRow, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 
-const LONG_MS = 30_000;
+const LONG_MS = 150_000;
 const QUICK = {
   backoff: { baseMs: 5, factor: 1, capMs: 50, jitter: 0 },
   gate: { baseMs: 5, factor: 1, capMs: 50, jitter: 0 },

@@ -11,7 +11,7 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { countDeliveries } from "#tests/support/worker-rows/sql.ts";
 import { useWorkerWorld } from "#tests/support/worker-world.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 const CAP = 10;
 /** Few steps from one at a time to the cap: each takes half a second. */
 const RAMP_CAP = 5;

@@ -14,7 +14,7 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { countDeliveries, readDelivery, terminateSessions } from "#tests/support/worker-rows/sql.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 
 let regions: TestRegions;
 let receiver: Receiver;

@@ -70,6 +70,7 @@ const stateOf = async (batch: Batch) => (await readBatch(database.pool, batch.id
 describe("DLQ-4 a reviewed batch", () => {
   it("sends 120 frozen of 200: 80 are delivered once, the failing destination's lane stops, the rest is untouched", async () => {
     const frozen = dead.map((ids) => ids.slice(0, FROZEN_EACH));
+    const firstTime = receiver.totals().requests;
     const others = await deadRows(
       database.pool,
       dead.flatMap((ids) => ids.slice(FROZEN_EACH)),
@@ -88,13 +89,10 @@ describe("DLQ-4 a reviewed batch", () => {
     expect(states.delivered).toBe(80);
     expect((states.dead_again ?? 0) + (states.not_released ?? 0) + (states.recalled ?? 0)).toBe(FROZEN_EACH);
     for (const [index, name] of NAMES.slice(0, 2).entries()) {
-      expect(receiver.stats(name)).toMatchObject({
-        effects: FROZEN_EACH,
-        requests: (DEAD_OF[index] ?? 0) + FROZEN_EACH,
-      });
-      sameRequests(name, frozen[index] ?? []);
+      expect(receiver.stats(name)).toMatchObject({ effects: FROZEN_EACH, distinctKeys: DEAD_OF[index] });
+      sameRequests(name, frozen[index] ?? [], firstTime);
     }
-    expect(receiver.stats("broken").requests - 60).toBe(states.dead_again ?? 0);
+    expect(keysSince("broken", firstTime).size).toBe(states.dead_again ?? 0);
     expect(
       await deadRows(
         database.pool,
@@ -110,12 +108,28 @@ describe("DLQ-4 a reviewed batch", () => {
   }, 300_000);
 });
 
-/** The second request of each frozen delivery is the first one again, with the next attempt number. */
-function sameRequests(name: string, ids: readonly string[]): void {
+const since = (name: string, sequence: number) =>
+  receiver.requests({ destination: name }).filter((request) => request.sequence > sequence);
+const keysSince = (name: string, sequence: number) => new Set(since(name, sequence).map(({ key }) => key));
+
+/**
+ * What was sent since the batch began is what was frozen, with the ids, keys and bodies of the first time and the next attempt
+ * number. (A machine that stands still may have sent one of them more than once; its effect is there once.)
+ */
+function sameRequests(name: string, ids: readonly string[], firstTime: number): void {
+  expect(keysSince(name, firstTime)).toEqual(new Set(ids.map((id) => `key-${id}`)));
   const requests = receiver.requests({ destination: name });
   for (const id of ids) {
-    const [first, second, ...more] = requests.filter(({ key }) => key === `key-${id}`);
-    expect(more).toEqual([]);
-    expect(second).toMatchObject({ webhookId: first?.webhookId, bodySha256: first?.bodySha256, attempt: 2 });
+    const [first, ...later] = requests.filter(({ key }) => key === `key-${id}`);
+    expect(later.length).toBeGreaterThan(0);
+    let before = first?.attempt ?? Number.NaN;
+    for (const { webhookId, bodySha256, attempt } of later) {
+      expect({ webhookId, bodySha256 }).toEqual({
+        webhookId: first?.webhookId,
+        bodySha256: first?.bodySha256,
+      });
+      expect(attempt).toBeGreaterThan(before);
+      before = attempt ?? Number.NaN;
+    }
   }
 }

@@ -23,7 +23,7 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 
-const LONG_MS = 30_000;
+const LONG_MS = 60_000;
 const PREVIOUS_SECRET = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 /** What jsonb, or a way through JavaScript's numbers and strings, would change. */

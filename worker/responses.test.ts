@@ -16,7 +16,7 @@ import { countDeliveries, readAttempts, readDelivery } from "#tests/support/work
 import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 import { MAX_STORED_RESPONSE_BYTES } from "./exchange.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 const QUICK = { backoff: { baseMs: 20, factor: 1, capMs: 20, jitter: 0 }, retryAfter: { minMs: 5 } };
 
 let database: TestDatabase;

@@ -13,7 +13,7 @@ import { startTestWorker, type TestWorker } from "#tests/support/worker-run.ts";
 
 /** Jitter on a Retry-After is at most this for a few seconds' wait (policy default: the floor of 1 s). */
 const JITTER_MS = 1_000;
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 
 let database: TestDatabase;
 let receiver: Receiver;

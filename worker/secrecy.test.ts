@@ -13,7 +13,7 @@ import { waitFor } from "#tests/support/wait-for.ts";
 import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { countDeliveries } from "#tests/support/worker-rows/sql.ts";
 
-const LONG_MS = 30_000;
+const LONG_MS = 150_000;
 const MARKERS = {
   body: "marker-in-the-body-5d1f",
   secret: "marker-in-the-secret-5d1f-32-byte",

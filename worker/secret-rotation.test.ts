@@ -29,7 +29,7 @@ import { endWorkers, spawnWorker } from "#tests/support/worker-process.ts";
 import { countDeliveries, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker } from "#tests/support/worker-run.ts";
 
-const LONG_MS = 30_000;
+const LONG_MS = 150_000;
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OLD_KEY = Buffer.alloc(32, 7).toString("base64");
 const NEW_KEY = randomBytes(32).toString("base64");

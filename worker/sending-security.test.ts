@@ -18,7 +18,7 @@ import { endWorkers, spawnReadyWorker } from "#tests/support/worker-process.ts";
 import { type DeliveryRow, readAttempts, readDelivery } from "#tests/support/worker-rows/sql.ts";
 import { startTestWorker, type TestWorker, type TestWorkerOptions } from "#tests/support/worker-run.ts";
 
-const LONG_MS = 30_000;
+const LONG_MS = 150_000;
 const TLS = new URL("../tests/support/tls/", import.meta.url);
 
 let database: TestDatabase;

@@ -96,7 +96,7 @@ describe("a stop right after the answer to a claim was lost", () => {
 describe("a release that did not arrive", () => {
   it("is repeated: rows of a claim that could not be read wait for no lease", async () => {
     // Their reading fails, and then the first try to give them back.
-    const unread = proxy.loseAnswerTo("sluice-read-envelopes");
+    const unread = proxy.loseAnswerTo("sluice-read-claimed");
     const swallowed = unread.then(() => proxy.swallowFrom("sluice-release"));
     await enqueue();
     await swallowed;

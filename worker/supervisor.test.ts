@@ -10,7 +10,7 @@ import { terminateSessions } from "#tests/support/worker-rows/sql.ts";
 import { type CapturedLog, captureLog } from "#tests/support/worker-run.ts";
 import { type ExtraTask, Supervisor } from "./supervisor.ts";
 
-const LONG_MS = 60_000;
+const LONG_MS = 150_000;
 
 let database: TestDatabase;
 let pool: Pool;

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { createPool } from "#db/pool.ts";
-import { createPrisma } from "#db/prisma.ts";
+import { createPrisma, type Prisma } from "#db/prisma.ts";
 import { createHinter, enqueueDelivery, outboxStatementName, transactWithOutbox } from "#outbox/index.ts";
 import { stagedAttempts } from "../stages/sql.ts";
 import type { Bench } from "./context.ts";
@@ -49,16 +49,18 @@ export function openFreshWork(bench: Bench, tenant: BenchTenant, names: readonly
 
   const writeOne = async (index: number, committedAt: Map<string, number>) => {
     const destinationId = tenant.destinationIds[index % tenant.destinationIds.length] ?? "";
-    const result = await transactWithOutbox(prisma, hinter, (tx) =>
-      enqueueDelivery(tx, {
-        region: "us",
-        tenantId: tenant.tenantId,
-        destinationId,
-        eventType: "bench.event",
-        idempotencyKey: randomUUID(),
-        body: BODY,
-      }),
-    );
+    const delivery = {
+      region: "us",
+      tenantId: tenant.tenantId,
+      destinationId,
+      eventType: "bench.event",
+      idempotencyKey: randomUUID(),
+      body: BODY,
+    } as const;
+    const patience = { maxWait: ARRIVAL_TIMEOUT_MS, timeout: ARRIVAL_TIMEOUT_MS };
+    const enqueue = (tx: Prisma.TransactionClient) => enqueueDelivery(tx, delivery);
+    // The wait is counted from the commit: a disk that stands still for seconds before it must not end the run.
+    const result = await transactWithOutbox(prisma, hinter, enqueue, patience);
     committedAt.set(result.deliveryId, performance.timeOrigin + performance.now());
   };
   const requests = async () => {

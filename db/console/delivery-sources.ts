@@ -308,11 +308,17 @@ export function pageText(plan: ListPlan, filter: ListFilter, limit: string, bind
   return `SELECT * FROM (${parts.join(" UNION ALL ")}) u ORDER BY ${orderBy(plan.order, "u")} LIMIT ${limit}`;
 }
 
-/** How many rows match, counted to `limit`. */
+/**
+ * How many rows match, counted to `limit`. The ended rows of one destination are all its tenant's, which was found by it: they are counted
+ * in the index of destinations, where ten thousand rows on as many pages would have to say whose they are.
+ */
 export function countText(plan: ListPlan, filter: ListFilter, limit: string, bind: Bind): string {
-  const keys = keysOf(filter, bind);
+  const alone = filter.destinationId !== null && filter.places === undefined;
+  const keyed = (table: Table) => table === "live" || !alone;
+  // A parameter without a use has no type.
+  const keys = plan.sources.some(({ table }) => keyed(table)) ? keysOf(filter, bind) : null;
   const parts = plan.sources.map(({ table, terms }) =>
-    partText("b.id", TABLES[table], terms, keys, "", limit),
+    partText("b.id", TABLES[table], terms, keyed(table) ? keys : null, "", limit),
   );
   // $1 stands in the statement whether a source needs it or not: a parameter without a use has no type.
   return `SELECT count(*)::integer AS n FROM (SELECT 1 FROM (${parts.join(" UNION ALL ")}) u LIMIT ${limit}) c

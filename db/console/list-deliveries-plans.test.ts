@@ -174,6 +174,7 @@ const WINDOWED: [string, () => Partial<ListFilter>][] = [
   ["attempts that do not occur", () => ({ attempts: readAttempts("9..") })],
   ["a success that does not occur", () => ({ code: readCode("204") })],
   ["an event type and an age", () => ({ type: "no.such.type", ageMs: readAge("48h..") })],
+  ["an event type of a week that does not occur", () => ({ type: "no.such.type", range: "7d" })],
 ];
 
 describe("what the list reads of the archive", () => {

@@ -79,7 +79,29 @@ export interface DestinationHealth {
 /** Ends that say nothing of the destination: no request of ours was made, or its answer came too late to count. */
 const NOT_ITS_OWN = "ARRAY['lease_expired', 'stale_result', 'payload_erased', 'config_error', 'shutdown']";
 
-/** $1 the time of the answer, $2 the destinations, $3 the most dead letters that are counted, $4 and $5 the windows in ms. */
+/** How long before its end a delivery was accepted at most to be looked for as the last one of its destination. */
+const LONGEST_WAY = "interval '3 days'";
+/** Newest accepted ones among which the last that ended is looked for: ids follow acceptance. */
+const NEWEST_ENDED = 5;
+
+/** The newest minute with attempts of destination `x`, and what came of them. */
+const NEWEST_MINUTE = `
+  SELECT r.outcome, r.minute FROM sluice.attempt_rollup r
+   WHERE r.destination_id = x.id AND r.outcome <> ALL (${NOT_ITS_OWN}) ORDER BY r.minute DESC, r.attempts DESC LIMIT 1`;
+
+/** Applications make the ids, by clocks that may be ahead. */
+const AHEAD = "interval '1 hour'";
+
+/**
+ * Between which ids the last ends of all destinations of $2 are; $1 the time of the answer. Known before the statement below is
+ * planned, they leave some days of the archive, where the planning of all of them takes longer than the reading.
+ */
+const ENDED_IDS = `
+  SELECT sluice.uuid_floor(coalesce(min(m.minute), $1::timestamptz) - ${LONGEST_WAY}) AS low,
+         sluice.uuid_floor($1::timestamptz + ${AHEAD}) AS high
+    FROM unnest($2::uuid[]) x(id) CROSS JOIN LATERAL (${NEWEST_MINUTE}) m`;
+
+/** $1 the time of the answer, $2 the destinations, $3 the most dead letters that are counted, $4 and $5 the windows in ms, $6 and $7 as above. */
 const HEALTH = `
   WITH day AS MATERIALIZED (
     -- One pass: what is summed keeps the p95 of its minute apart only where the latency is asked for.
@@ -122,14 +144,16 @@ const HEALTH = `
     LEFT JOIN LATERAL (
      SELECT e.died_at FROM sluice.dead_letter e WHERE e.destination_id = x.id AND e.will_not_replay_at IS NULL
       ORDER BY e.died_at, e.id DESC LIMIT 1) o ON true
+    LEFT JOIN LATERAL (${NEWEST_MINUTE}) m ON true
     LEFT JOIN LATERAL (
      -- What ended last, what shut the gate last, and the newest minute with attempts: of one that only waits for its
      -- next try the minute is all that is known, and a code where a waiting row tells of the same outcome.
      SELECT w.outcome, w.status, w.at FROM (
-       -- Ids follow creation: the very latest end is among the newest few, but for old retries.
        (SELECT a.last_outcome AS outcome, a.last_status AS status, a.finished_at AS at FROM (
           SELECT a.last_outcome, a.last_status, a.finished_at FROM sluice.delivery_archive a
-           WHERE a.destination_id = x.id AND a.last_outcome IS NOT NULL ORDER BY a.id DESC LIMIT 20) a
+           WHERE a.destination_id = x.id AND a.last_outcome IS NOT NULL
+             AND a.id >= $6::uuid AND a.id < $7::uuid
+           ORDER BY a.id DESC LIMIT ${NEWEST_ENDED}) a
          ORDER BY a.finished_at DESC LIMIT 1)
        UNION ALL
        (SELECT e.last_outcome, e.last_status, e.died_at FROM sluice.dead_letter e
@@ -137,9 +161,8 @@ const HEALTH = `
        UNION ALL
        (SELECT 'rate_limited', s.hold_status, s.hold_set_at WHERE s.hold_set_at IS NOT NULL)
        UNION ALL
-       (SELECT r.outcome, CASE WHEN b.last_outcome = r.outcome THEN b.last_status END, r.minute
-          FROM (SELECT r.outcome, r.minute FROM sluice.attempt_rollup r
-                 WHERE r.destination_id = x.id AND r.outcome <> ALL (${NOT_ITS_OWN}) ORDER BY r.minute DESC, r.attempts DESC LIMIT 1) r
+       (SELECT m.outcome, CASE WHEN b.last_outcome = m.outcome THEN b.last_status END, m.minute
+          FROM (SELECT 1 WHERE m.minute IS NOT NULL) r
           LEFT JOIN LATERAL (
             SELECT d.last_outcome, d.last_status FROM unnest(enum_range(NULL::sluice.service_class)) k(class)
              CROSS JOIN LATERAL (SELECT d.last_outcome, d.last_status, d.due_at FROM sluice.delivery d
@@ -198,7 +221,9 @@ export async function readDestinationHealth(
 ): Promise<Map<string, DestinationHealth>> {
   if (destinationIds.length === 0) return new Map();
   const wanted = destinationIds.slice(0, MAX_HEALTHY_DESTINATIONS);
-  const values = [asOf, wanted, deadLimit + 1, SUCCESS_WINDOW_MS, LATENCY_WINDOW_MS];
+  const [ended] = await sql<{ low: string; high: string }>(ENDED_IDS, [asOf, wanted]);
+  const windows = [SUCCESS_WINDOW_MS, LATENCY_WINDOW_MS];
+  const values = [asOf, wanted, deadLimit + 1, ...windows, ended?.low, ended?.high];
   const rows = await sql<HealthRow>(HEALTH, values);
   return new Map(rows.map((row) => [row.id, toHealth(row, asOf)]));
 }

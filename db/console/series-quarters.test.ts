@@ -245,3 +245,40 @@ test("a tenant's samples are the same by sums and by themselves, with samplings 
   await summed();
   expect(await read()).toEqual(late);
 });
+
+interface PlanNode {
+  "Relation Name"?: string;
+  "Actual Loops": number;
+  Plans?: PlanNode[];
+}
+
+test("the samples of the last hour are summed once, though Postgres expects none that new", async () => {
+  const { pool } = database;
+  await pool.query("TRUNCATE sluice.sample_run, sluice.queue_sample");
+  const take = (from: string, to: string) =>
+    pool.query(
+      `WITH r AS (INSERT INTO sluice.sample_run (at, scope, region, ok)
+                  SELECT t, 'class', 'us', true FROM generate_series(${from}, ${to}, interval '5 seconds') t RETURNING at)
+       INSERT INTO sluice.queue_sample (at, scope, service_class, region, first_attempt_age_ms, due_count, due_age_ms, held_count, held_age_ms,
+                                        gated_count, ready, delayed, in_flight, dead)
+       SELECT r.at, 'class', 'routine', 'us', 7, 1, 1, 0, 0, 0, 1, 0, 0, 0 FROM r`,
+    );
+  await take("clock_timestamp() - interval '4 hours'", "clock_timestamp() - interval '2 hours'");
+  await pool.query("ANALYZE sluice.sample_run, sluice.queue_sample");
+  await take("clock_timestamp() - interval '1 hour'", "clock_timestamp()");
+  const scans: PlanNode[] = [];
+  const visit = (node: PlanNode): void => {
+    if (["sample_run", "queue_sample"].includes(node["Relation Name"] ?? "")) scans.push(node);
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  const explain: Reader = async (text, values) => {
+    const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values ? [...values] : []);
+    visit(rows[0]["QUERY PLAN"][0].Plan);
+    return [];
+  };
+  const toMs = Date.now();
+  const span = { from: new Date(toMs - 60 * MINUTE_MS), to: new Date(toMs + MINUTE_MS), stepMs: 15_000 };
+  await readSamples(explain, REGION, span);
+  expect(scans.map((node) => node["Actual Loops"])).toEqual([1, 1]);
+  expect((await readSamples(sql, REGION, span)).every((row) => row.oldest_ms === 7)).toBe(true);
+});

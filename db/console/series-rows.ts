@@ -65,46 +65,52 @@ const SAMPLE_SUMS = `at, max(first_attempt_age_ms) AS oldest_ms, max(due_age_ms)
          max(held_age_ms) AS held_ms, sum(held_count)::bigint AS held_count, sum(in_flight)::bigint AS in_flight,
          sum(dead)::bigint AS dead`;
 
-/** $1 from, $2 to, $3 step in ms, $4 samples of classes or of tenants, $5 the tenants. A run without rows is zero. */
+/**
+ * Each moment of a successful sampling with the sums of its samples; one without samples is zero. The two are put together and not
+ * joined: the newest rows are newer than what Postgres knows of the tables, and for the one row that it expects of them it would
+ * sum all samples up again for each moment.
+ */
+function moments(scope: string, whose: string, bounds: (at: string) => string): string {
+  return `
+    SELECT ${SAMPLE_SUMS} FROM (
+      SELECT r.at, true AS ok, 0::bigint AS first_attempt_age_ms, 0::bigint AS due_count, 0::bigint AS due_age_ms, 0::bigint AS held_count,
+             0::bigint AS held_age_ms, 0::bigint AS in_flight, 0::bigint AS dead
+        FROM sluice.sample_run r WHERE r.scope = ${scope} AND r.ok AND ${bounds("r.at")}
+      UNION ALL
+      SELECT s.at, false, s.first_attempt_age_ms, s.due_count, s.due_age_ms, s.held_count, s.held_age_ms, s.in_flight, s.dead
+        FROM sluice.queue_sample s WHERE s.scope = ${scope} AND ${bounds("s.at")} AND ${whose}) m
+     GROUP BY at HAVING bool_or(ok)`;
+}
+
+const LAST_DEAD = "coalesce((array_agg(s.dead ORDER BY s.at DESC))[1], 0) AS dead";
+
+/** $1 from, $2 to, $3 step in ms, $4 samples of classes or of tenants, $5 the tenants. */
 const SAMPLES = `
-  SELECT ${bin("r.at")} AS t, ${SAMPLE_COLUMNS}, coalesce((array_agg(s.dead ORDER BY r.at DESC))[1], 0) AS dead
-    FROM sluice.sample_run r
-    LEFT JOIN (SELECT ${SAMPLE_SUMS} FROM sluice.queue_sample
-                WHERE scope = $4 AND at BETWEEN $1 AND $2 AND ($5::uuid[] IS NULL OR tenant_id = ANY ($5)) GROUP BY at) s ON s.at = r.at
-   WHERE r.scope = $4 AND r.ok AND r.at BETWEEN $1 AND $2
+  SELECT ${bin("s.at")} AS t, ${SAMPLE_COLUMNS}, ${LAST_DEAD}
+    FROM (${moments("$4", "($5::uuid[] IS NULL OR s.tenant_id = ANY ($5))", (at) => `${at} BETWEEN $1 AND $2`)}) s
    GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_STEPS}`;
 
 /** The same for the whole region in steps of 5 minutes and more. A step exists when one of its samplings succeeded. */
 const COARSE_SAMPLES = `
-  SELECT ${bin("s.at")} AS t, ${SAMPLE_COLUMNS}, coalesce((array_agg(s.dead ORDER BY s.at DESC))[1], 0) AS dead
+  SELECT ${bin("s.at")} AS t, ${SAMPLE_COLUMNS}, ${LAST_DEAD}
     FROM (SELECT ${SAMPLE_SUMS} FROM sluice.queue_sample_5m WHERE at BETWEEN $1 AND $2 GROUP BY at) s
    GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_STEPS}`;
-
-const KEPT_SAMPLE = "k.oldest_ms, k.due_ms, k.due_count, k.held_ms, k.held_count, k.in_flight, k.dead";
-
-/** The samples of one tenant by themselves, within the given bounds. */
-function tenantSamples(bounds: (at: string) => string): string {
-  return `
-    SELECT r.at, ${KEPT_SAMPLE} FROM sluice.sample_run r
-      LEFT JOIN (SELECT ${SAMPLE_SUMS} FROM sluice.queue_sample WHERE tenant_id = $4 AND ${bounds("at")} GROUP BY at) k ON k.at = r.at
-     WHERE r.scope = 'tenant' AND r.ok AND ${bounds("r.at")}`;
-}
 
 /**
  * One tenant in steps of half an hour and more. $1 from, $2 to, $3 step in ms, $4 the tenant, $5 and $6 between which the sums are taken;
  * the samples themselves before and after. A step exists when one of its samplings succeeded.
  */
 const SUMMED_SAMPLES = `
-  SELECT ${bin("s.at")} AS t, ${SAMPLE_COLUMNS}, coalesce((array_agg(s.dead ORDER BY s.at DESC))[1], 0) AS dead
-    FROM (${tenantSamples((at) => `${at} >= $1 AND ${at} < $5`)}
+  SELECT ${bin("s.at")} AS t, ${SAMPLE_COLUMNS}, ${LAST_DEAD}
+    FROM (${moments("'tenant'", "s.tenant_id = $4", (at) => `${at} >= $1 AND ${at} < $5`)}
     UNION ALL
-    SELECT g.at, ${KEPT_SAMPLE}
+    SELECT g.at, k.oldest_ms, k.due_ms, k.due_count, k.held_ms, k.held_count, k.in_flight, k.dead
       FROM generate_series($5::timestamptz, $6::timestamptz - interval '1 millisecond', ${SAMPLE_SUM_MS} * interval '1 millisecond') g(at)
      CROSS JOIN LATERAL (
        SELECT 1 FROM sluice.sample_run r
         WHERE r.scope = 'tenant' AND r.ok AND r.at >= g.at AND r.at < g.at + ${SAMPLE_SUM_MS} * interval '1 millisecond' LIMIT 1) r
       LEFT JOIN sluice.queue_sample_30m k ON k.tenant_id = $4 AND k.at = g.at
-    UNION ALL ${tenantSamples((at) => `${at} >= $6 AND ${at} <= $2`)}) s
+    UNION ALL ${moments("'tenant'", "s.tenant_id = $4", (at) => `${at} >= $6 AND ${at} <= $2`)}) s
    GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_STEPS}`;
 
 /** Oldest step first. A step without a successful sampling has no row. Destinations are not sampled. */

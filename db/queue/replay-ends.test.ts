@@ -3,12 +3,11 @@
  * two transactions leaves behind. Claims and outcomes are the product's own; nothing is sent here.
  */
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { pauseReplay, resumeReplay, startReplay, stopReplay } from "#db/console/replay/run.ts";
 import { toPublicId, uuidV7 } from "#domain/ids.ts";
-import type { ReplayPlanInput } from "#domain/replay-plan.ts";
 import { contextOf } from "#tests/support/command-rows/sql.ts";
-import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import type { TestDatabase } from "#tests/support/database.ts";
 import {
   countRows,
   makePlace,
@@ -17,19 +16,15 @@ import {
   type Place,
   readRow,
 } from "#tests/support/queue-rows/sql.ts";
-import { bobOf, nextTurnOf, runBatch, startBatch } from "#tests/support/replay-rows/batches.ts";
+import { useReplayRows } from "#tests/support/replay-rows/batches.ts";
 import {
   about,
-  type Batch,
   claimReplay,
   deadRows,
   itemStates,
   makeApproved,
   makeDead,
-  readBatch,
   send,
-  setMetrics,
-  setReplayPolicy,
   turn,
 } from "#tests/support/replay-rows/sql.ts";
 import { finish } from "./finish.ts";
@@ -40,25 +35,10 @@ import { turnReplay } from "./replay-turn.ts";
 let database: TestDatabase;
 let place: Place;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await setReplayPolicy(database.pool, { canaryHoldMs: 0, rampHoldMs: 0 });
-});
-beforeEach(async () => {
-  place = await makePlace(database.pool);
-  await setMetrics(database.pool);
-});
-afterAll(() => database.drop());
-
-const bob = () => bobOf(database);
 const dst = (at: Place) => toPublicId("dst", at.destinationId);
-const now = async (batch: Batch) => readBatch(database.pool, batch.id);
-
-const started = (places: readonly Place[], each: number, plan: ReplayPlanInput = {}) =>
-  startBatch(database, places, each, plan);
-const running = (places: readonly Place[], each: number, plan: ReplayPlanInput = {}) =>
-  runBatch(database, places, each, plan);
-const nextTurn = (batch: Batch) => nextTurnOf(database.pool, batch);
+const { bob, now, started, running, nextTurn } = useReplayRows((rows) => {
+  ({ database, place } = rows);
+});
 
 describe("people stop it", () => {
   it("pause: what is not sent comes back as it was, to the last column; what is in flight ends; resume goes on with the rest", async () => {

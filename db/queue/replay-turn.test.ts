@@ -2,26 +2,22 @@
  * The runner's turns against real rows: what leaves and at which pace, what stops by itself and what is held. Claims and
  * outcomes are the product's own; nothing is sent here.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { continueReplay, resumeReplay, setReplayRate } from "#db/console/replay/run.ts";
-import type { ReplayPlanInput } from "#domain/replay-plan.ts";
 import { contextOf } from "#tests/support/command-rows/sql.ts";
-import { createTestDatabase, type TestDatabase } from "#tests/support/database.ts";
+import type { TestDatabase } from "#tests/support/database.ts";
 import { countRows, makePlace, outcomeOf, type Place, readAttempts } from "#tests/support/queue-rows/sql.ts";
-import { bobOf, nextTurnOf, runBatch, startBatch } from "#tests/support/replay-rows/batches.ts";
+import { useReplayRows } from "#tests/support/replay-rows/batches.ts";
 import {
   about,
-  type Batch,
   claimReplay,
   DEAD_AGAIN,
   deadRows,
   itemStates,
-  readBatch,
   readItem,
   refillRates,
   send,
   setMetrics,
-  setReplayPolicy,
   turn,
 } from "#tests/support/replay-rows/sql.ts";
 import { finish } from "./finish.ts";
@@ -29,24 +25,9 @@ import { finish } from "./finish.ts";
 let database: TestDatabase;
 let place: Place;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  await setReplayPolicy(database.pool, { canaryHoldMs: 0, rampHoldMs: 0 });
+const { bob, now, started, running, nextTurn } = useReplayRows((rows) => {
+  ({ database, place } = rows);
 });
-beforeEach(async () => {
-  place = await makePlace(database.pool);
-  await setMetrics(database.pool);
-});
-afterAll(() => database.drop());
-
-const bob = () => bobOf(database);
-const now = async (batch: Batch) => readBatch(database.pool, batch.id);
-
-const started = (places: readonly Place[], each: number, plan: ReplayPlanInput = {}) =>
-  startBatch(database, places, each, plan);
-const running = (places: readonly Place[], each: number, plan: ReplayPlanInput = {}) =>
-  runBatch(database, places, each, plan);
-const nextTurn = (batch: Batch) => nextTurnOf(database.pool, batch);
 
 describe("the whole way", () => {
   it("DLQ-5 DLQ-6 canary, hold, run, completed: same id, key, payload and time, next cycle, every attempt with the batch", async () => {

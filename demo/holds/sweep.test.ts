@@ -207,7 +207,7 @@ describe("sweeps again, late and beside each other", () => {
     expect(await effects(later)).toEqual(Array.from({ length: 20 }, () => UNTOUCHED));
     expect(await prisma.delivery.count()).toBe(400);
     expect(await prisma.demoLedgerEntry.count()).toBe(400);
-  }, 120_000);
+  });
 
   it("OUT-4 skips a hold that another transaction is busy with, without waiting for it", async () => {
     const holds = await expiredHolds(3);

@@ -16,7 +16,7 @@ import type {
 } from "./types.ts";
 
 const CONTROL_TIMEOUT_MS = 30_000;
-const DEFAULT_WAIT_MS = 10_000;
+const DEFAULT_WAIT_MS = 60_000;
 const WAIT_EVERY_MS = 25;
 const PAGE = 5_000;
 

@@ -13,7 +13,7 @@ import { DEFAULT_KEY_LIMIT, MAX_DESTINATIONS, Records } from "./records.ts";
 import type { DestinationStats, KnownSecret, Receiver, ReceiverOptions } from "./types.ts";
 
 const DEFAULT_KEEP_ALIVE_TIMEOUT_MS = 65_000;
-const DEFAULT_WAIT_MS = 10_000;
+const DEFAULT_WAIT_MS = 60_000;
 const CLOSE_IDLE_EVERY_MS = 20;
 const MAX_ROUTES = 100_000;
 const MAX_SECRETS = 50_000;

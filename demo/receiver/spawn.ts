@@ -6,7 +6,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { createReceiverClient, type ReceiverClient } from "./client.ts";
 
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
 const READY_LINE = /^receiver ready (http:\/\/\S+)$/m;
 const MAX_OUTPUT_CHARS = 10_000;

@@ -43,7 +43,7 @@ async function runTraffic(region: Region, until: (traffic: SupportTraffic) => bo
   });
   const running = traffic.run(controller.signal);
   try {
-    await waitFor(() => until(traffic), { what: "the desk's business", timeoutMs: 20_000 });
+    await waitFor(() => until(traffic), { what: "the desk's business" });
   } finally {
     controller.abort();
     await running;

@@ -19,6 +19,7 @@ import { canReach, outsideDirectory, postgresAccount, reachablePrograms } from "
 const servers: RunningServer[] = [];
 let home: string;
 let binDir: string;
+let common: ServerSettings | null = null;
 
 beforeAll(() => {
   home = mkdtempSync("/tmp/sluice-server-");
@@ -34,7 +35,10 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop("immediate");
 });
 
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => {
+  if (common) forget(common);
+  rmSync(home, { recursive: true, force: true });
+});
 
 async function start(settings: ServerSettings): Promise<RunningServer> {
   const server = await startServer({ ...settings, settings: { fsync: "off" } });
@@ -51,6 +55,12 @@ async function prepared(name: string, password?: string): Promise<ServerSettings
   };
   await prepareDataDirectory(settings);
   return settings;
+}
+
+/** A directory that tests use one after the other, each with a port of its own: making one takes longer than most of them. */
+async function shared(): Promise<ServerSettings> {
+  common ??= await prepared("shared");
+  return { ...common, port: await findFreePort() };
 }
 
 function forget(settings: ServerSettings): void {
@@ -82,39 +92,36 @@ describe("the embedded server", () => {
   });
 
   it("finds and stops the server of a killed run, and then starts again", async () => {
-    const settings = await prepared("leftover");
+    const settings = await shared();
     const first = await start(settings);
     expect(await stopLeftover(settings.dataDir)).toBe(true);
     expect(isAlive(first.pid)).toBe(false);
     expect(await stopLeftover(settings.dataDir)).toBe(false);
     await pingDatabase((await start(settings)).url);
     await stopLeftover(settings.dataDir);
-    forget(settings);
   });
 
   it("does not take another process with the old number for a server", async () => {
-    const settings = await prepared("reused");
+    const settings = await shared();
     const pidFile = path.join(settings.dataDir, "postmaster.pid");
     writeFileSync(pidFile, `${process.pid}\n${settings.dataDir}\n`, { mode: 0o644 });
     expect(await stopLeftover(settings.dataDir)).toBe(false);
     expect(existsSync(pidFile)).toBe(false);
     await pingDatabase((await start(settings)).url);
     await stopLeftover(settings.dataDir);
-    forget(settings);
   });
 
   it("prepares a directory again when the first time was interrupted", async () => {
-    const settings = await prepared("half");
+    const settings = await shared();
     rmSync(`${settings.dataDir}.ready`);
     rmSync(path.join(settings.dataDir, "global"), { recursive: true });
     await prepareDataDirectory(settings);
     await pingDatabase((await start(settings)).url);
     await stopLeftover(settings.dataDir);
-    forget(settings);
   });
 
   it("says in one line that its port is taken, and leaves nothing running", async () => {
-    const settings = await prepared("busy");
+    const settings = await shared();
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(settings.port, "127.0.0.1", resolve));
     await expect(startServer(settings)).rejects.toMatchObject({
@@ -123,15 +130,13 @@ describe("the embedded server", () => {
     });
     expect(existsSync(path.join(settings.dataDir, "postmaster.pid"))).toBe(false);
     await new Promise((resolve) => other.close(resolve));
-    forget(settings);
   });
 
   it("passes on the server's own words about anything else", async () => {
-    const settings = await prepared("wrong");
+    const settings = await shared();
     const failing = startServer({ ...settings, settings: { max_connections: "many" } });
     await expect(failing).rejects.toThrow(/did not start: .*max_connections/);
     expect(readFileSync(`${settings.dataDir}.log`, "utf8")).toContain("max_connections");
-    forget(settings);
   });
 });
 

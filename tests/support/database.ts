@@ -32,10 +32,13 @@ export interface TestDatabaseOptions {
 /** Clones the template of a region. Call `drop` in afterAll. */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const region = options.region ?? "us";
-  const { prefix, serverUrls, templates, bareTemplates } = inject("testServers");
+  const { prefix, serverUrls, templates, bareTemplates, isThrowaway } = inject("testServers");
   const name = `${prefix}${region}_${randomBytes(5).toString("hex")}`;
   const template = (options.bare ? bareTemplates : templates)[region];
-  await createDatabase(serverUrls[region], name, { template });
+  await createDatabase(serverUrls[region], name, {
+    template,
+    strategy: isThrowaway ? "file_copy" : "wal_log",
+  });
   // A database's own settings are not part of its template.
   await withClient(serverUrls[region], (client) => storeDatabaseRegion(client, name, region));
   return openTestDatabase(region, name, serverUrls[region]);

@@ -8,13 +8,15 @@ import { runMigrations } from "graphile-worker";
 import type { TestProject } from "vitest/node";
 import { createDatabase, withDatabase } from "#db/admin.ts";
 import type { Region } from "#domain/region.ts";
-import { createMigrated, openScratchServers } from "#scripts/lib/scratch-databases.ts";
+import { createMigrated, hasGivenServers, openScratchServers } from "#scripts/lib/scratch-databases.ts";
 import type { TestServerVersion } from "#scripts/lib/test-server.ts";
 
 /** What a test file needs to clone a database. Plain data: it crosses a process boundary. */
 export interface TestServers {
   /** Every database of this run starts with it. */
   prefix: string;
+  /** False on the servers of whoever runs the tests. */
+  isThrowaway: boolean;
   /** URL of an administration database on the server of each region. */
   serverUrls: { us: string; eu: string };
   /** Name of the migrated template database of each region; for tests of workers it has graphile-worker's schema too. */
@@ -76,7 +78,8 @@ async function begin(version: TestServerVersion): Promise<Running> {
     const eu = await createMigrated(servers, "eu", "template");
     const { prefix, serverUrls } = servers;
     const templates = { us: us.name, eu: eu.name };
-    const known = { prefix, serverUrls, templates, bareTemplates: templates };
+    const isThrowaway = version !== 18 || !hasGivenServers();
+    const known = { prefix, isThrowaway, serverUrls, templates, bareTemplates: templates };
     return { servers: known, workerTemplates: null, users: 0, stop: () => servers.stop() };
   } catch (error) {
     await servers.stop();

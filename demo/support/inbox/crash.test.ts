@@ -19,7 +19,7 @@ import { followUpBody, signedRequest } from "#tests/support/inbox-request.ts";
 import { clearInbox, readInboxRows } from "#tests/support/inbox-rows/sql.ts";
 import { waitFor } from "#tests/support/wait-for.ts";
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 let database: TestDatabase;
 let tenantId: string;

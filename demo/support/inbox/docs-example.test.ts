@@ -51,7 +51,7 @@ beforeAll(async () => {
   });
   const port = await waitFor(() => /^ready (\d+)$/m.exec(output)?.[1], {
     what: "the example to listen",
-    timeoutMs: 30_000,
+    timeoutMs: 120_000,
   });
   url = `http://127.0.0.1:${port}/`;
 });
