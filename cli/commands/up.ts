@@ -94,7 +94,7 @@ async function start(
     return { value: null, done: "demo tenants and destinations are there" };
   });
   const signIn = await ensureDemoAccounts(consoleUrlOf(databases.urls), config.dataDir);
-  await progress.step("build", "building the console, half a minute after a change", async () => {
+  await progress.step("build", "building the console, about a minute after a change", async () => {
     const { built } = await ensureBuilt({ root: ROOT, distDir: ".next", signal }).catch((error: unknown) => {
       throw explainBuild(error, config.dataDir);
     });
