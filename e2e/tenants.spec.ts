@@ -29,7 +29,7 @@ test("a gated destination is found from the list of tenants, and its page shows 
   await row.getByRole("link", { name: "Limited Bank" }).click();
 
   await expect(page.getByRole("heading", { level: 1, name: "Limited Bank" })).toBeVisible();
-  await expect(page.getByText("Due behind shut gates")).toBeVisible();
+  await expect(page.getByText("Due behind gates or breakers")).toBeVisible();
   await page.getByRole("tab", { name: /^Destinations/ }).click();
   await expect(page).toHaveURL(/tab=destinations/);
   await page

@@ -20,6 +20,7 @@ export function useAnswerToast(): (request: ControlRequest, answer: CommandAnswe
     const inverse = inverseOf(request, answer.before, nowMs);
     toast(<AnswerMessage request={request} answer={answer} />, {
       tone: answer.applied ? "ok" : "warn",
+      subject: `${request.target.region} ${request.target.id}`,
       actions: (
         <>
           {inverse === null ? null : <Button onClick={() => openControl(inverse)}>Undo</Button>}

@@ -104,7 +104,7 @@ function ServiceFacts({ shown: { view, asOf } }: { shown: Shown<DestinationContr
         <CountAndAge value={view.due} />
       </Fact>
       {view.gated.count === 0 ? null : (
-        <Fact label="Behind a shut gate">
+        <Fact label="Behind a gate or breaker">
           <CountAndAge value={view.gated} />
         </Fact>
       )}

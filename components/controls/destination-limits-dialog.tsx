@@ -110,7 +110,7 @@ function DestinationLimitFacts({ shown: { view, asOf } }: { shown: Shown<Destina
         <CountAndAge value={view.due} />
       </Fact>
       {view.gated.count === 0 ? null : (
-        <Fact label="Behind a shut gate">
+        <Fact label="Behind a gate or breaker">
           <CountAndAge value={view.gated} />
         </Fact>
       )}

@@ -76,7 +76,7 @@ export function PauseDialog({ request, onClose }: DialogProps) {
           <PauseFacts shown={shown} />
           <PauseEffects view={shown.view} where={where} extends={extending(shown)} />
           <ChoiceField
-            legend={extending(shown) ? "New end" : "Pause until"}
+            legend={extending(shown) ? "New end" : "Pause for"}
             inline
             value={choice}
             choices={pauseOptions(mostMs(shown.view)).map(inlineChoice)}
@@ -126,7 +126,7 @@ function PauseFacts({ shown: { view, asOf } }: { shown: Shown<PausableView> }) {
         <CountAndAge value={view.held} />
       </Fact>
       {view.gated.count === 0 ? null : (
-        <Fact label="Behind a shut gate">
+        <Fact label="Behind a gate or breaker">
           <CountAndAge value={view.gated} />
         </Fact>
       )}

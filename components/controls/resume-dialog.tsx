@@ -87,7 +87,7 @@ function ResumeFacts({ shown: { view, asOf }, share }: { shown: Shown<PausableVi
         <CountAndAge value={view.held} />
       </Fact>
       {view.gated.count === 0 ? null : (
-        <Fact label="Behind a shut gate">
+        <Fact label="Behind a gate or breaker">
           <CountAndAge value={view.gated} />
         </Fact>
       )}

@@ -76,7 +76,7 @@ function TenantLimitFacts({ shown: { view, asOf } }: { shown: Shown<TenantContro
         <CountAndAge value={view.due} />
       </Fact>
       {view.gated.count === 0 ? null : (
-        <Fact label="Behind a shut gate">
+        <Fact label="Behind a gate or breaker">
           <CountAndAge value={view.gated} />
         </Fact>
       )}

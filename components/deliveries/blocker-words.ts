@@ -1,6 +1,20 @@
 /** What holds a delivery, as staff read it. */
 import type { BlockerName } from "#domain/held-reason.ts";
 
+const BY_PEOPLE: ReadonlySet<BlockerName> = new Set([
+  "region_draining",
+  "other_owner",
+  "tenant_paused",
+  "destination_disabled",
+  "destination_paused",
+  "replay_not_running",
+]);
+
+/** Held is what people decided, and it is not late; all else that stands in the way is waited for, and may be late. */
+export function holdWord(code: BlockerName): "Held" | "Waiting" {
+  return BY_PEOPLE.has(code) ? "Held" : "Waiting";
+}
+
 /** short: in a table. long: on the page of one delivery. */
 export const BLOCKER_WORDS: Readonly<Record<BlockerName, { short: string; long: string }>> = {
   region_draining: { short: "claims stopped", long: "Claims are stopped in this region" },

@@ -37,7 +37,7 @@ export function leftOut(verb: BulkVerb, { state, lane }: Ticked): string | null 
   }
   if (state === "delivered" || state === "cancelled") return `It has ended: ${state}.`;
   if (verb === "cancel") return lane === "replay" ? "It belongs to a replay batch: stop the batch." : null;
-  return state === "ready" ? "It has not been tried yet: it goes when it is due." : null;
+  return state === "ready" ? "It has not been tried yet: it leaves as soon as nothing holds it." : null;
 }
 
 /** Why the action is shut for these rows as a whole, or null. */

@@ -1,18 +1,26 @@
 "use client";
 /** The mark of a delivery that is due and cannot leave, with its first reason; all of them on hover and focus. */
-import { PauseCircle } from "lucide-react";
+import { Clock, PauseCircle } from "lucide-react";
+import { cx } from "#components/ui/cx.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { Blocker } from "#db/console/blockers.ts";
-import { BLOCKER_WORDS } from "./blocker-words.ts";
+import { BLOCKER_WORDS, holdWord } from "./blocker-words.ts";
 
 /** Nothing when nothing holds it. */
 export function HeldMark({ blockers }: { blockers: readonly Blocker[] }) {
   const [first, ...others] = blockers;
   if (first === undefined) return null;
+  const word = holdWord(first.code);
+  const Icon = word === "Held" ? PauseCircle : Clock;
   return (
-    <span className="stripes inline-flex h-5 items-center gap-1 whitespace-nowrap rounded-sm px-1.5 align-top text-axis text-held">
-      <PauseCircle aria-hidden="true" className="size-3" />
-      Held: {BLOCKER_WORDS[first.code].short}
+    <span
+      className={cx(
+        "inline-flex h-5 items-center gap-1 whitespace-nowrap rounded-sm px-1.5 align-top text-axis",
+        word === "Held" ? "stripes text-held" : "text-muted",
+      )}
+    >
+      <Icon aria-hidden="true" className="size-3" />
+      {word}: {BLOCKER_WORDS[first.code].short}
       {first.until === null ? null : (
         <>
           {" until "}

@@ -2,7 +2,7 @@
 /** "Why has this not been sent?": every blocker at this moment in its order, and the earliest time at which it can leave. */
 import { CircleCheck, CircleX, Clock, PauseCircle, Send } from "lucide-react";
 import type { ReactNode } from "react";
-import { BLOCKER_WORDS } from "#components/deliveries/blocker-words.ts";
+import { BLOCKER_WORDS, holdWord } from "#components/deliveries/blocker-words.ts";
 import { actorWords } from "#components/ui/actor-words.ts";
 import { cx } from "#components/ui/cx.ts";
 import { relativeTo } from "#components/ui/relative.ts";
@@ -10,6 +10,7 @@ import { Timestamp } from "#components/ui/timestamp.tsx";
 import { reasonWords } from "#components/ui/words.ts";
 import type { Blocker } from "#db/console/blockers.ts";
 import type { DeliveryDetail } from "#db/console/read-delivery.ts";
+import type { BlockerName } from "#domain/held-reason.ts";
 
 /** Nothing for a delivery that was sent. */
 export function WhyPanel({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }) {
@@ -17,21 +18,22 @@ export function WhyPanel({ delivery, asOf }: { delivery: DeliveryDetail; asOf: s
   if (delivery.state === "dead" || delivery.state === "cancelled") return <Ended delivery={delivery} />;
   if (delivery.state === "leased") return <Leased delivery={delivery} asOf={asOf} />;
   const holding = delivery.blockers.filter(({ code }) => code !== "not_due");
-  const held = holding.length > 0;
+  const blocked = holding.length > 0;
+  const held = holding.some(({ code }) => holdWord(code) === "Held");
   return (
     <Frame
       held={held}
       icon={held ? PauseCircle : delivery.blockers.length > 0 ? Clock : CircleCheck}
       tone={held ? "text-held" : "text-accent"}
     >
-      {held ? (
+      {blocked ? (
         <ol aria-label="What holds it, the strongest first" className="grid gap-1">
           {holding.map((blocker) => (
             <HoldingLine key={blocker.code} blocker={blocker} asOf={asOf} />
           ))}
         </ol>
       ) : null}
-      <Due delivery={delivery} asOf={asOf} held={held} />
+      <Due delivery={delivery} asOf={asOf} blocked={blocked} />
       <Earliest delivery={delivery} asOf={asOf} />
     </Frame>
   );
@@ -66,7 +68,9 @@ function Frame({
 function HoldingLine({ blocker, asOf }: { blocker: Blocker; asOf: string }) {
   return (
     <li>
-      <strong className="font-semibold">Held: {BLOCKER_WORDS[blocker.code].long}</strong>
+      <strong className="font-semibold">
+        {holdWord(blocker.code)}: {BLOCKER_WORDS[blocker.code].long}
+      </strong>
       {blocker.until === null ? null : (
         <>
           {" until "}
@@ -86,16 +90,16 @@ function HoldingLine({ blocker, asOf }: { blocker: Blocker; asOf: string }) {
 }
 
 /** Whose wish the due time is: the application's, or the wait after an attempt. */
-function Due({ delivery, asOf, held }: { delivery: DeliveryDetail; asOf: string; held: boolean }) {
+function Due({ delivery, asOf, blocked }: { delivery: DeliveryDetail; asOf: string; blocked: boolean }) {
   const planned = delivery.dueAt > asOf;
-  if (!planned && held) return null;
+  if (!planned && blocked) return null;
   if (!planned) return <p className="font-semibold">Nothing holds it</p>;
   const text =
     delivery.attempts === 0
       ? "Planned for later by the application that wrote it"
       : `Waits out its delay after attempt ${delivery.attempts}`;
   return (
-    <p className={held ? "text-muted" : "font-semibold"}>
+    <p className={blocked ? "text-muted" : "font-semibold"}>
       {text}, due <Timestamp iso={delivery.dueAt} form="exact" named />.
     </p>
   );
@@ -117,9 +121,15 @@ function Earliest({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }
     <p className="text-muted">
       Earliest next attempt <Timestamp iso={delivery.earliestAt} form="exact" named />,{" "}
       {relativeTo(delivery.earliestAt, asOf)}.
+      {delivery.blockers.some(({ code }) => PROBED.has(code))
+        ? " One request goes first as a probe; the others of the destination follow when it succeeds."
+        : null}
     </p>
   );
 }
+
+/** Behind these a single request asks first, whichever it is. */
+const PROBED: ReadonlySet<BlockerName> = new Set(["gate", "probe", "breaker"]);
 
 /** In flight, or under a lease that has ended and that nobody has taken back yet. */
 function Leased({ delivery, asOf }: { delivery: DeliveryDetail; asOf: string }) {

@@ -146,8 +146,7 @@ function HealthCells({ row, asOf }: Omit<LineProps, "region">) {
             </code>
             {row.retryAfter.seenAt === null ? null : (
               <span className="text-faint">
-                {" "}
-                <Age ms={ageAt(row.retryAfter.seenAt, asOf)} /> ago
+                , seen <Age ms={ageAt(row.retryAfter.seenAt, asOf)} /> ago
               </span>
             )}
           </>

@@ -73,6 +73,17 @@ test("late names the age, the target and who is affected", () => {
   });
 });
 
+test("an age that is not the oldest says of which class it is, and names the older one", () => {
+  const firstAttempt = [
+    { serviceClass: "urgent" as const, oldestMs: 66_000, tenantsLate: 1 },
+    { serviceClass: "routine" as const, oldestMs: 287_000, tenantsLate: 1 },
+  ];
+  const urgent = { serviceClass: "urgent", oldestMs: 66_000, targetMs: 15_000 } as const;
+  expect(wordsFor(answer({ verdict: { ...late, firstAttempt: urgent }, firstAttempt }), false).main).toBe(
+    "Oldest first attempt: urgent 1 m 6 s (target 15 s), routine 4 m 47 s (target 2 m).",
+  );
+});
+
 test("late names the worst tenant, and its own endpoint where that is the cause", () => {
   const worst: RegionOverview["tenants"][number] = {
     id: "ten_1",
@@ -98,6 +109,9 @@ test("late names the worst tenant, and its own endpoint where that is the cause"
   expect(wordsFor(answer({ verdict: late, tenants: [worst] }), false).aside).toBe(
     "3 tenants affected, worst Boxwise, rate-limited by its own endpoint.",
   );
+  expect(
+    wordsFor(answer({ verdict: late, tenants: [{ ...worst, state: "circuit_open" }] }), false).aside,
+  ).toBe("3 tenants affected, worst Boxwise, its own endpoint keeps failing.");
   const slow = { ...worst, state: "active" as const };
   expect(wordsFor(answer({ verdict: late, tenants: [slow] }), false).aside).toBe(
     "3 tenants affected, worst Boxwise.",

@@ -73,11 +73,7 @@ export function wordsForAll(
 
 function mainOf(region: RegionOverview, asOf: string): string {
   const { verdict, due } = region;
-  const { oldestMs, targetMs } = verdict.firstAttempt;
-  const firstText =
-    oldestMs === 0
-      ? "Nothing waits for its first attempt."
-      : `Oldest first attempt ${formatAge(oldestMs)} (target ${formatLength(targetMs)}).`;
+  const firstText = firstAttemptText(region);
   switch (verdict.because) {
     case "no_worker":
       return `${silentWorkers(region, asOf)} ${firstText}`;
@@ -88,6 +84,24 @@ function mainOf(region: RegionOverview, asOf: string): string {
     default:
       return firstText;
   }
+}
+
+/**
+ * The oldest first attempt. Where the class that is worst against its target is not the oldest, both are named: an age
+ * that is smaller than the one in the table below it must say whose it is.
+ */
+function firstAttemptText({ verdict, firstAttempt, thresholds }: RegionOverview): string {
+  const worst = verdict.firstAttempt;
+  if (worst.oldestMs === 0) return "Nothing waits for its first attempt.";
+  const age = ({ oldestMs, targetMs }: { oldestMs: number; targetMs: number }) =>
+    `${formatAge(oldestMs)} (target ${formatLength(targetMs)})`;
+  const older = firstAttempt.filter(({ oldestMs }) => oldestMs > worst.oldestMs);
+  if (older.length === 0) return `Oldest first attempt ${age(worst)}.`;
+  const others = older.map(
+    ({ serviceClass, oldestMs }) =>
+      `, ${serviceClass} ${age({ oldestMs, targetMs: thresholds.objectives[serviceClass].firstAttemptTargetMs })}`,
+  );
+  return `Oldest first attempt: ${worst.serviceClass} ${age(worst)}${others.join("")}.`;
 }
 
 function silentWorkers(region: RegionOverview, asOf: string): string {
@@ -107,7 +121,7 @@ function asideOf(region: RegionOverview, asOf: string): string {
 
 const CAUSES: Partial<Record<TenantState, string>> = {
   rate_limited: ", rate-limited by its own endpoint",
-  circuit_open: ", its own endpoint does not answer",
+  circuit_open: ", its own endpoint keeps failing",
 };
 
 /** Who it is and, where its own endpoint is the cause, that; tenants come ranked by their worst lag. */

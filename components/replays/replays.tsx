@@ -1,5 +1,6 @@
 "use client";
 /** The replay batches of one region, by what they wait for. Nothing on this page starts or changes one. */
+import Link from "next/link";
 import type { ReactNode } from "react";
 import { RegionSilent } from "#components/dead-letters/notices.tsx";
 import { useReplaySummary, useReplays } from "#components/queries/replays.ts";
@@ -20,6 +21,8 @@ import type { ReplayTab } from "#domain/replay-tabs.ts";
 import { ReplayCards } from "./replay-cards.tsx";
 import { ReplaysTable, type ReplaysTableProps } from "./replays-table.tsx";
 import { REPLAY_PARAMETERS, type ReplayList, useReplayList } from "./use-replay-list.ts";
+
+const INLINE_LINK = "text-accent underline underline-offset-4";
 
 const TAB_WORDS: Readonly<Record<ReplayTab, { label: string; title: string; empty: string }>> = {
   needs_review: {
@@ -53,8 +56,20 @@ export function ReplaysPage() {
         </TabPanel>
       ))}
       <p className="max-w-prose text-muted text-table">
-        A batch begins at dead letters: open a cause, or filter entries, and choose “Draft replay”. Replayed
-        deliveries keep their id, key and body; the order in which they arrive can change.
+        A batch begins at dead letters: open{" "}
+        <Link href={`/dead-letters?region=${list.region}`} prefetch={false} className={INLINE_LINK}>
+          a cause
+        </Link>
+        , or filter{" "}
+        <Link
+          href={`/dead-letters?region=${list.region}&view=entries`}
+          prefetch={false}
+          className={INLINE_LINK}
+        >
+          entries
+        </Link>
+        , and choose “Draft replay”. Replayed deliveries keep their id, key and body; the order in which they
+        arrive can change.
       </p>
     </div>
   );

@@ -89,7 +89,7 @@ function tenantLine(answer: Answered): (BannerLine & { sinceMs: number }) | null
     link:
       only === undefined
         ? { href: `/tenants?region=${region}`, label: "Tenants" }
-        : { href: `/tenants/${only.id}?region=${region}`, label: "Tenant" },
+        : { href: `/tenants/${only.id}?region=${region}`, label: only.name },
     step: `${data.pausedTenants} ${next.ending}`,
     sinceMs: newest(paused),
   };
@@ -113,7 +113,7 @@ function destinationLine(answer: Answered): (BannerLine & { sinceMs: number }) |
     link:
       only === undefined
         ? { href: `/destinations?region=${region}`, label: "Destinations" }
-        : { href: `/destinations/${only.id}?region=${region}`, label: "Destination" },
+        : { href: `/destinations/${only.id}?region=${region}`, label: only.name },
     step: `${total} ${next.ending}`,
     sinceMs: newest(held),
   };

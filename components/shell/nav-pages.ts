@@ -53,7 +53,12 @@ export function isCurrent(href: string, pathname: string): boolean {
   return href === "/" ? pathname === "/" : pathname === href || pathname.startsWith(`${href}/`);
 }
 
-/** Keeps the region while moving between pages, because it is the one filter that all of them share. */
-export function regionSuffix(region: string | null): string {
-  return region === "us" || region === "eu" ? `?region=${region}` : "";
+/**
+ * Keeps the region while moving between pages, because it is the one filter that all of them share. But a page that shows all
+ * regions shows one only where that was chosen on such a page: the region of a list, or of the one thing that was
+ * looked at, would hide the other region from somebody who never asked for that.
+ */
+export function regionSuffix(region: string | null, from: string, to: string): string {
+  if (to === "/settings" || (region !== "us" && region !== "eu")) return "";
+  return MANY_REGIONS.has(to) && !MANY_REGIONS.has(from) ? "" : `?region=${region}`;
 }

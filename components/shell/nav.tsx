@@ -11,7 +11,7 @@ import { useShell } from "./shell-context.ts";
 /** Keeps the region while moving between pages. */
 export function NavLinks({ onNavigate }: { onNavigate?: () => void }) {
   const pathname = usePathname();
-  const suffix = regionSuffix(useSearchParams().get("region"));
+  const region = useSearchParams().get("region");
   const awaiting = useAwaitingMe();
   return (
     <ul className="grid gap-0.5">
@@ -19,7 +19,7 @@ export function NavLinks({ onNavigate }: { onNavigate?: () => void }) {
         <NavLink
           key={page.href}
           page={page}
-          href={page.href === "/settings" ? page.href : `${page.href}${suffix}`}
+          href={`${page.href}${regionSuffix(region, pathname, page.href)}`}
           current={isCurrent(page.href, pathname)}
           onNavigate={onNavigate}
           awaiting={page.href === "/replays" ? awaiting : 0}

@@ -1,6 +1,6 @@
 "use client";
 /** Hears the keys of the page. It stays silent in fields, in dialogs and menus, with modifiers, and when switched off. */
-import { useRouter, useSearchParams } from "next/navigation";
+import { usePathname, useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef } from "react";
 import { usePreference } from "#components/ui/preferences.ts";
 import { regionSuffix } from "./nav-pages.ts";
@@ -13,7 +13,8 @@ export function Shortcuts() {
   const shell = useShell();
   const router = useRouter();
   const enabled = usePreference("shortcuts") === "on";
-  const suffix = regionSuffix(useSearchParams().get("region"));
+  const pathname = usePathname();
+  const region = useSearchParams().get("region");
   const pending = useRef<Pending>(null);
 
   useEffect(() => {
@@ -29,13 +30,14 @@ export function Shortcuts() {
       const { command, pending: next } = readKey(event, pending.current, event.timeStamp);
       pending.current = next;
       if (command === null) return;
-      if (command.kind === "go") router.push(`${command.href}${suffix}`);
+      if (command.kind === "go")
+        router.push(`${command.href}${regionSuffix(region, pathname, command.href)}`);
       else if (!run(command, shell)) return;
       event.preventDefault();
     }
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
-  }, [enabled, router, shell, suffix]);
+  }, [enabled, router, shell, pathname, region]);
 
   return null;
 }

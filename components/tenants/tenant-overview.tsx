@@ -61,7 +61,7 @@ function LateFacts({ answer: { tenant, objectives, dueLag } }: { answer: TenantA
       <Fact label="Due, unclaimed, oldest" note={`${formatCount(tenant.due.count)} due`}>
         <Age ms={tenant.due.oldestMs} tone={ageTone(tenant.due.oldestMs, dueLag.warnMs, dueLag.pageMs)} />
       </Fact>
-      <Fact label="Due behind shut gates" note={plural(tenant.gates, "shut gate")}>
+      <Fact label="Due behind gates or breakers" note={plural(tenant.gates, "shut gate")}>
         <BoundedFigure count={tenant.gated} limit={Number.POSITIVE_INFINITY} />
       </Fact>
     </>

@@ -1,8 +1,8 @@
 "use client";
 /**
- * Short messages in the corner after something was done. One that asks for a choice or tells of a failure stays until it is
- * closed; the others leave by themselves, but never while they are pointed at or hold the focus. A toast is not the only
- * place of a result: what must be found again stands on a page.
+ * Short messages in the corner after something was done. One that tells of a failure stays until it is closed; the others leave by
+ * themselves, those with a choice later, but never while they are pointed at or hold the focus, and at once when a newer one tells
+ * of the same thing. A toast is not the only place of a result, nor of a choice: what must be found again stands on a page.
  */
 import { X } from "lucide-react";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from "react";
@@ -13,6 +13,8 @@ export interface ToastOptions {
   tone?: Tone;
   /** Links or buttons under the message. */
   actions?: ReactNode;
+  /** What it tells of: an older one of the same subject is not true any more, and leaves. */
+  subject?: string | null;
 }
 
 export type ShowToast = (message: ReactNode, options?: ToastOptions) => void;
@@ -23,6 +25,7 @@ interface Toast extends Required<ToastOptions> {
 }
 
 const SHOWN_MS = 8_000;
+const SHOWN_WITH_CHOICE_MS = 60_000;
 /** Older ones make room. */
 const MAX_TOASTS = 4;
 
@@ -37,10 +40,11 @@ export function useToast(): ShowToast {
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   const lastId = useRef(0);
-  const show = useCallback<ShowToast>((message, { tone = "ok", actions = null } = {}) => {
+  const show = useCallback<ShowToast>((message, { tone = "ok", actions = null, subject = null } = {}) => {
     lastId.current += 1;
-    const toast = { id: lastId.current, message, tone, actions };
-    setToasts((before) => [...before, toast].slice(-MAX_TOASTS));
+    const toast = { id: lastId.current, message, tone, actions, subject };
+    const stand = (older: Toast) => subject === null || older.subject !== subject;
+    setToasts((before) => [...before.filter(stand), toast].slice(-MAX_TOASTS));
   }, []);
   const close = useCallback(
     (id: number) => setToasts((before) => before.filter((toast) => toast.id !== id)),
@@ -63,7 +67,8 @@ export function ToastProvider({ children }: { children: ReactNode }) {
 
 function ToastCard({ toast, onClose }: { toast: Toast; onClose: () => void }) {
   const [held, setHeld] = useState(false);
-  const stays = held || toast.actions !== null || toast.tone === "danger";
+  const stays = held || toast.tone === "danger";
+  const shownMs = toast.actions === null ? SHOWN_MS : SHOWN_WITH_CHOICE_MS;
   const close = useRef(onClose);
 
   useEffect(() => {
@@ -71,9 +76,9 @@ function ToastCard({ toast, onClose }: { toast: Toast; onClose: () => void }) {
   });
   useEffect(() => {
     if (stays) return;
-    const timer = setTimeout(() => close.current(), SHOWN_MS);
+    const timer = setTimeout(() => close.current(), shownMs);
     return () => clearTimeout(timer);
-  }, [stays]);
+  }, [stays, shownMs]);
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: pointing at it only keeps it from leaving.

@@ -115,7 +115,8 @@ function heldWords(row: ControlRow, asOf: Date): string | null {
 function refuseRetry(row: ControlRow, asOf: Date): string | null {
   const ended = refuseEnded(row);
   if (ended !== null) return ended;
-  if (row.state !== "delayed") return "The delivery has not been tried yet: it goes when it is due.";
+  if (row.state !== "delayed")
+    return "The delivery has not been tried yet: it leaves as soon as nothing holds it.";
   const held = heldWords(row, asOf);
   if (held !== null) return `The delivery is held: ${held}.`;
   return row.due_at <= asOf ? "The delivery is due already." : null;

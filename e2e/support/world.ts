@@ -19,7 +19,7 @@ import { AUTH_SECRET, KEYRING, SECRET_KEYS } from "./secret-keys.ts";
 
 const POOL_MAX = 4;
 /** Deliveries per second and region: enough to see movement, little enough for two cores. */
-const TRAFFIC_RATE = "10";
+const TRAFFIC_RATE = "5";
 /** Limit of a receiving endpoint of the demo: slow enough to be reached on any machine. */
 const ENDPOINT_LIMIT = { SLUICE_DEMO_ENDPOINT_RATE: "0.2", SLUICE_DEMO_ENDPOINT_BURST: "20" };
 const WORLD_TIMEOUT_MS = 180_000;

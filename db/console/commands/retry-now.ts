@@ -23,7 +23,10 @@ export async function retryNow(context: CommandContext, input: DeliveryCommand):
       const row = await lockWaiting(client, targetId);
       const before = deliveryFacts(row);
       if (row.state !== "delayed")
-        throw stateConflict("the delivery has not been tried yet: it goes when it is due", before);
+        throw stateConflict(
+          "the delivery has not been tried yet: it leaves as soon as nothing holds it",
+          before,
+        );
       if (row.held !== null) throw stateConflict(`the delivery is held: ${row.held}`, before);
       if (row.due_ms <= nowMs) throw stateConflict("the delivery is due already", before);
       const { rows } = await client.query<{ due_ms: number }>(
