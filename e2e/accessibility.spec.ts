@@ -84,7 +84,11 @@ test.describe("pages", () => {
   test("deliveries, one that waits, one that died, and its panel", async ({ page }) => {
     await visit(page, "/deliveries?region=us", row(page));
     await checkView(page, "deliveries");
+    // Wide again: the cards have become rows, which a key needs.
+    const first = row(page).getByRole("link").first();
+    await expect(first).toBeVisible();
     await page.keyboard.press("j");
+    await expect(first).toBeFocused();
     await page.keyboard.press("x");
     await expect(page.getByText("1 delivery of this page selected")).toBeVisible();
     await checkAxe(page, "deliveries, one selected", "main");
