@@ -31,7 +31,8 @@ beforeAll(async () => {
   regions = await createTestRegions();
   await pointConsoleAt({ us: regions.us.connectionString, eu: regions.eu.connectionString });
   const { pool } = regions.us;
-  await addWorker(pool, "us");
+  // Ahead, so that it is alive however long the tests take.
+  await addWorker(pool, "us", { silentSeconds: -3_600 });
   tenantId = await addTenant(pool, "us", "northwind");
   const url = `https://hooks.example.com/${PATH_MARKER}?token=${PATH_MARKER}`;
   destinationId = await addDestination(pool, "us", tenantId, { url, secret: SECRET_MARKER });

@@ -17,7 +17,8 @@ let destinationId: string;
 beforeAll(async () => {
   regions = await createTestRegions();
   await pointConsoleAt({ us: regions.us.connectionString, eu: regions.eu.connectionString });
-  await addWorker(regions.us.pool, "us");
+  // Ahead, so that it is alive however long the tests take.
+  await addWorker(regions.us.pool, "us", { silentSeconds: -3_600 });
   tenantId = await addTenant(regions.us.pool, "us", "northwind");
   destinationId = await addDestination(regions.us.pool, "us", tenantId);
 });
