@@ -41,6 +41,7 @@ export class WorkerSlot {
   readonly proxy: DatabaseProxy;
   /** A fault has this worker in its hands: no other may touch it. */
   busy = false;
+  #lastWords = "";
   #process: SpawnedWorker | null = null;
   #workerId: string | null = null;
   #stoppedAtMs: number | null = null;
@@ -63,6 +64,11 @@ export class WorkerSlot {
   get workerId(): string {
     if (this.#workerId === null) throw new Error(`${this.name} is not up`);
     return this.#workerId;
+  }
+
+  /** The end of what the last process here said. */
+  get lastWords(): string {
+    return this.#lastWords;
   }
 
   /**
@@ -95,6 +101,7 @@ export class WorkerSlot {
     this.#process = worker;
     void worker.exited.then(() => {
       const { workerId } = registered;
+      this.#lastWords = worker.output().slice(-SHOWN_CHARS);
       if (workerId !== null) this.#log.words.set(workerId, worker.output().slice(-MAX_WORDS_CHARS));
     });
     const registered: { workerId: string | null } = { workerId: null };

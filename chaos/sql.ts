@@ -18,13 +18,15 @@ export async function countLive(pool: Pool): Promise<number> {
   return rows[0]?.n ?? Number.NaN;
 }
 
-/** Live leases of one worker process. */
-export async function leasesOf(pool: Pool, workerId: string): Promise<number> {
-  const { rows } = await pool.query<{ n: number }>(
-    "SELECT count(*)::integer AS n FROM sluice.delivery WHERE state = 'leased' AND leased_by = $1",
+/** Live leases of one worker process, each in words: how old it is and what its row is. */
+export async function leasesOf(pool: Pool, workerId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ line: string }>(
+    `SELECT concat_ws(' ', round(extract(epoch FROM clock_timestamp() - leased_at)::numeric, 2), 's old,', lane,
+                      'attempts', attempts, 'lost', lost_leases) AS line
+       FROM sluice.delivery WHERE state = 'leased' AND leased_by = $1 LIMIT 1000`,
     [workerId],
   );
-  return rows[0]?.n ?? Number.NaN;
+  return rows.map(({ line }) => line);
 }
 
 /** A few live deliveries, for the message of a run that does not come to rest. */

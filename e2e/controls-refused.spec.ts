@@ -15,7 +15,7 @@ import {
 } from "./controls-parts.ts";
 import { sessionOf } from "./support/accounts.ts";
 import { enqueue } from "./support/enqueue.ts";
-import { expect, test } from "./support/world.ts";
+import { expect, patient, test } from "./support/world.ts";
 
 test("an answer that is lost on its way is asked for again under the same key, and nothing is done twice", async ({
   page,
@@ -72,7 +72,7 @@ test("a viewer sees every control, shut, with the role that it needs; support pa
   const customer = await customerWith(world, region, "Role Bank", "/ok/role-bank");
   const pageOf = async (person: "viewer" | "support") => {
     const storageState = await sessionOf(world, world.accounts[person]);
-    const context = await browser.newContext({ storageState, baseURL: world.consoleUrl });
+    const context = patient(await browser.newContext({ storageState, baseURL: world.consoleUrl }));
     return context.newPage();
   };
   const viewer = await pageOf("viewer");

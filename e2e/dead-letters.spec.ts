@@ -8,7 +8,7 @@ import type { Region } from "#domain/region.ts";
 import { enqueueDeliveries } from "#outbox/index.ts";
 import { clientOf, createPerson, sessionOf } from "./support/accounts.ts";
 import { addCustomer, type Customer } from "./support/enqueue.ts";
-import { expect, test, type World } from "./support/world.ts";
+import { expect, patient, test, type World } from "./support/world.ts";
 
 const UNREADABLE = 240;
 const DOWN = 12;
@@ -136,10 +136,12 @@ test("CTL-4 a second person with an old version is told who was faster, and keep
   world,
 }) => {
   const url = `/dead-letters?region=us&tenant=${shop.slug}`;
-  const context = await browser.newContext({
-    baseURL: world.consoleUrl,
-    storageState: await sessionOf(world, world.accounts.support),
-  });
+  const context = patient(
+    await browser.newContext({
+      baseURL: world.consoleUrl,
+      storageState: await sessionOf(world, world.accounts.support),
+    }),
+  );
   const second = await context.newPage();
   for (const each of [page, second]) {
     await each.goto(url);

@@ -14,7 +14,7 @@ import {
   refusedCustomer,
 } from "./support/replay.ts";
 import { quickReplays } from "./support/replay-policy.ts";
-import { expect, test, type World } from "./support/world.ts";
+import { expect, patient, test, type World } from "./support/world.ts";
 
 const REGION = "eu";
 /** All of them are in the sample; the canary is five. */
@@ -136,10 +136,12 @@ test("DLQ-4 PROOF-7 two people: from a cause through draft, review and canary to
   await page.getByRole("button", { name: `Freeze ${ENTRIES} entries and ask for review` }).click();
   await authorCannotApprove(page, world, id);
 
-  const context = await browser.newContext({
-    baseURL: world.consoleUrl,
-    storageState: await sessionOf(world, second),
-  });
+  const context = patient(
+    await browser.newContext({
+      baseURL: world.consoleUrl,
+      storageState: await sessionOf(world, second),
+    }),
+  );
   const reviewer = await context.newPage();
   await reviewAndStart(reviewer, name);
   // The canary's hold ends with a person's word, and not before.
@@ -220,12 +222,14 @@ test("DLQ-7 a batch is stopped from a phone: one confirmation, and the rest are 
   // Refused as long as no minute was counted: the conditions are unknown then.
   await expect.poll(start, { timeout: LONG_MS }).toBe(200);
 
-  const context = await browser.newContext({
-    baseURL: world.consoleUrl,
-    storageState: await sessionOf(world, world.accounts.support),
-    viewport: { width: 360, height: 740 },
-    hasTouch: true,
-  });
+  const context = patient(
+    await browser.newContext({
+      baseURL: world.consoleUrl,
+      storageState: await sessionOf(world, world.accounts.support),
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+    }),
+  );
   const phone = await context.newPage();
   await phone.goto(`/replays/${batch.id}?region=${REGION}`);
   const stop = phone.getByRole("button", { name: "Stop batch" });

@@ -107,7 +107,7 @@ export async function withWorker(
 /** Waits a moment until the worker holds a lease, so that a fault hits it at work. */
 export async function whileItHolds(worker: WorkerSlot, region: RegionWorld): Promise<void> {
   for (const untilMs = performance.now() + HOLD_MS; performance.now() < untilMs; await pause(HOLD_EVERY_MS)) {
-    if ((await leasesOf(region.pool, worker.workerId).catch(() => 0)) > 0) return;
+    if ((await leasesOf(region.pool, worker.workerId).catch(() => [])).length > 0) return;
   }
 }
 

@@ -26,8 +26,10 @@ export const stop: Inject = (arena) =>
       const { workerId } = worker;
       const code = await worker.stop();
       const left = await sure(() => leasesOf(region.pool, workerId));
-      if (code !== 0 || left > 0) {
-        arena.findings.uncleanStops.push(`${worker.name}: exit code ${code}, ${left} leases left`);
+      if (code !== 0 || left.length > 0) {
+        arena.findings.uncleanStops.push(
+          `${worker.name}: exit code ${code}, leases left: ${left.join(", ") || "none"}; its last words: ${worker.lastWords}`,
+        );
       }
     });
     await worker.start();

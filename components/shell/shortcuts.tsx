@@ -36,6 +36,8 @@ export function Shortcuts() {
       event.preventDefault();
     }
     window.addEventListener("keydown", onKey);
+    // Says that the page has woken up: what is pressed on a page that only stands there is lost.
+    document.documentElement.dataset.awake = "";
     return () => window.removeEventListener("keydown", onKey);
   }, [enabled, router, shell, pathname, region]);
 

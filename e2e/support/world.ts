@@ -2,7 +2,7 @@
  * The whole system for the browser tests: demo merchants in both regions, the receiver, a worker per region, the demo's
  * traffic and the console, all as real processes on real databases. Started once per test process and stopped with it.
  */
-import { type BrowserContextOptions, test as base } from "@playwright/test";
+import { type BrowserContext, type BrowserContextOptions, test as base, type Page } from "@playwright/test";
 import type { Pool } from "pg";
 import { urlSetting } from "#db/config.ts";
 import { createPool } from "#db/pool.ts";
@@ -63,8 +63,31 @@ export const test = base.extend<object, { world: World }>({
   baseURL: async ({ world }, use) => use(world.consoleUrl),
   // Tests of the sign-in itself empty it: `test.use({ storageState: { cookies: [], origins: [] } })`.
   storageState: async ({ world }, use) => use(world.signedIn),
+  context: async ({ context }, use) => use(patient(context)),
 });
 export { expect } from "@playwright/test";
+
+/**
+ * Its pages are opened the way a person opens them: nothing is pressed while the markup stands there and its script does
+ * not listen yet. On a slow machine that is long enough for a test to press a key that nobody hears.
+ */
+export function patient(context: BrowserContext): BrowserContext {
+  context.on("page", (page) => {
+    const goto = page.goto.bind(page);
+    const reload = page.reload.bind(page);
+    page.goto = async (...args) => awake(page, await goto(...args));
+    page.reload = async (...args) => awake(page, await reload(...args));
+  });
+  return context;
+}
+
+/** Only what has the console's frame wakes up: the sign-in, other sites and plain documents are there at once. */
+async function awake<T>(page: Page, response: T): Promise<T> {
+  await page.waitForFunction(
+    () => document.getElementById("main") === null || "awake" in document.documentElement.dataset,
+  );
+  return response;
+}
 
 async function startWorld(config: E2eConfig, stops: (() => Promise<unknown>)[]): Promise<World> {
   const regions = { us: openRegion(config, "us"), eu: openRegion(config, "eu") };
