@@ -235,7 +235,7 @@ test("keyboard only: sign in, find the late tenant, pause it and resume it; the 
   await page.keyboard.type(REASON);
   await tabTo(page, dialog.getByRole("button", { name: "Pause for 30 m" }));
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Deliveries for Late Bank, EU are paused")).toBeVisible();
+  await expect(page.getByText("Deliveries for Late Bank (EU) are paused")).toBeVisible();
   await expect(dialog).toHaveCount(0);
 
   const resume = controls.getByRole("button", { name: "Resume" });
@@ -246,7 +246,7 @@ test("keyboard only: sign in, find the late tenant, pause it and resume it; the 
   await page.keyboard.type(REASON);
   await tabTo(page, again.getByRole("button", { name: /^Resume/ }));
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Deliveries for Late Bank, EU are resumed")).toBeVisible();
+  await expect(page.getByText("Deliveries for Late Bank (EU) are resumed")).toBeVisible();
 });
 
 test.describe("on a phone, 360 px", () => {

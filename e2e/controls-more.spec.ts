@@ -40,7 +40,7 @@ test("CTL-2 a weight is changed and set back by Undo, which opens the dialog fil
   await expect(dialog).toContainText("A whole number from 1 to 100.");
   await field.fill("3");
   await dialog.getByRole("button", { name: "Set weight to 3" }).click();
-  await expect(page.getByText("The weight of Weight Bank, EU is changed")).toBeVisible();
+  await expect(page.getByText("The weight of Weight Bank (EU) is changed")).toBeVisible();
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(field).toHaveValue("1");
   await expect(dialog.getByLabel(/^Reason/)).toHaveValue("");
@@ -77,7 +77,7 @@ test("a tenant's replay header is switched on by an administrator, off again by 
   await expect(dialog).toContainText("Nothing is changed yet.");
   await box.check();
   await dialog.getByRole("button", { name: "Send the header" }).click();
-  await expect(page.getByText("The replay header of Header Bank, EU is changed")).toBeVisible();
+  await expect(page.getByText("The replay header of Header Bank (EU) is changed")).toBeVisible();
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(box).not.toBeChecked();
   await fillReason(dialog);
@@ -120,7 +120,7 @@ test("CTL-1 a gate is opened with one probe, service is taken and given back, th
     await expect(dialog).toContainText("One probe goes first");
     await fillReason(dialog);
     await dialog.getByRole("button", { name: /^Open gate now, 2 waiting$/ }).click();
-    await expect(page.getByText("The gate of Ledger, US is open for one probe")).toBeVisible();
+    await expect(page.getByText("The gate of Ledger (US) is open for one probe")).toBeVisible();
     await expect.poll(() => countDelivered(pool, customer.tenantId), { timeout: LONG_MS }).toBe(3);
     const [refused, probe] = await client.requests({ destination: name });
     expect(probe?.key).toBe(refused?.key);
@@ -131,7 +131,7 @@ test("CTL-1 a gate is opened with one probe, service is taken and given back, th
     await expect(disable).toContainText("Events are held, not dropped");
     await fillReason(disable);
     await disable.getByRole("button", { name: "Disable, holding 0 due" }).click();
-    await expect(page.getByText("Ledger, US is disabled")).toBeVisible();
+    await expect(page.getByText("Ledger (US) is disabled")).toBeVisible();
     const { requests } = await client.stats(name);
     await enqueueMany(world, region, customer, 1);
     const enable = await openFromMenu(page, controls, { item: "Enable", title: "Enable Ledger, US" });
@@ -140,7 +140,7 @@ test("CTL-1 a gate is opened with one probe, service is taken and given back, th
     await expect(button).toBeVisible();
     expect((await client.stats(name)).requests).toBe(requests);
     await button.click();
-    await expect(page.getByText("Ledger, US is enabled")).toBeVisible();
+    await expect(page.getByText("Ledger (US) is enabled")).toBeVisible();
     await expect.poll(() => countDelivered(pool, customer.tenantId), { timeout: LONG_MS }).toBe(4);
   });
 
@@ -152,7 +152,7 @@ test("CTL-1 a gate is opened with one probe, service is taken and given back, th
     await pin.getByLabel("Adaptive limit", { exact: true }).fill("1");
     await fillReason(pin);
     await pin.getByRole("button", { name: "Pin at 1" }).click();
-    await expect(page.getByText("The adaptive limit of Ledger, US is pinned")).toBeVisible();
+    await expect(page.getByText("The adaptive limit of Ledger (US) is pinned")).toBeVisible();
     const unpin = await openFromMenu(page, controls, {
       item: "Unpin the adaptive limit",
       title: "Unpin the adaptive limit of Ledger, US",
@@ -182,7 +182,7 @@ test("CTL-1 a gate is opened with one probe, service is taken and given back, th
     await expect(end).toContainText("signs until");
     await fillReason(end);
     await end.getByRole("button", { name: "End previous secret" }).click();
-    await expect(page.getByText("The previous secret of Ledger, US has ended")).toBeVisible();
+    await expect(page.getByText("The previous secret of Ledger (US) has ended")).toBeVisible();
     await client.setSecret(name, { secrets: [secret] });
     await enqueueMany(world, region, customer, 1);
     await expect.poll(() => countDelivered(pool, customer.tenantId), { timeout: LONG_MS }).toBe(5);

@@ -85,14 +85,14 @@ test("CTL-1 find a tenant, pause it for 1 h: no claim commits after the answer, 
   // More than the rate lets out before the press.
   await enqueueMany(world, region, customer, 12);
   await dialog.getByRole("button", { name: "Pause for 1 h" }).click();
-  await expect(page.getByText("Deliveries for Pause Bank, EU are paused")).toBeVisible();
+  await expect(page.getByText("Deliveries for Pause Bank (EU) are paused")).toBeVisible();
   const atAnswer = await leasesOf(world, region, customer);
   await expect(page.getByText(/Applied at \d\d:\d\d:\d\d UTC/)).toBeVisible();
   const audit = await readAudit(world.regions[region], toPublicId("ten", customer.tenantId));
   expect(audit).toMatchObject([{ action: "tenant.pause", result: "done", reason: REASON }]);
-  await expect(page.getByRole("link", { name: /^aud_/ })).toHaveAttribute(
+  await expect(page.getByRole("link", { name: /^Audit entry aud_/ })).toHaveAttribute(
     "href",
-    /^\/audit\?region=eu&target=ten_/,
+    /^\/audit\?region=eu&target=ten_[0-9a-f]+&panel=aud_/,
   );
 
   // What was in flight ends; no other lease ever comes.
@@ -118,7 +118,7 @@ test("CTL-1 find a tenant, pause it for 1 h: no claim commits after the answer, 
   await resume.getByRole("radio", { name: "100 %" }).check();
   await fillReason(resume);
   await resume.getByRole("button", { name: /^Resume \d+ held$/ }).click();
-  await expect(page.getByText("Deliveries for Pause Bank, EU are resumed")).toBeVisible();
+  await expect(page.getByText("Deliveries for Pause Bank (EU) are resumed")).toBeVisible();
   await expect(async () => expect(await doneOf(world, region, customer)).toBe(36)).toPass({
     timeout: LONG_MS,
   });
@@ -155,7 +155,7 @@ test("FAIR-7 lower a limit, seen at the receiver; Undo opens the inverse filled 
   await fillReason(dialog);
   await enqueueMany(world, region, customer, 40);
   await dialog.getByRole("button", { name: "Change limit 4 → 1" }).click();
-  await expect(page.getByText("The limits of Ledger, US are changed")).toBeVisible();
+  await expect(page.getByText("The limits of Ledger (US) are changed")).toBeVisible();
   await expect(async () =>
     expect((await leasesOf(world, region, customer)).size).toBeLessThanOrEqual(1),
   ).toPass({ timeout: LONG_MS });

@@ -205,6 +205,17 @@ test.describe("on a phone", () => {
       await expect(card.getByRole("term").filter({ hasText: term })).toBeVisible();
     }
     await expect(page.getByRole("table")).toHaveCount(0);
+    // The first screen is for rows: what narrows the list is said on the button that unfolds it.
+    await expect(card.first()).toBeInViewport();
+    const state = page.getByRole("combobox", { name: "State" });
+    await expect(state).toBeHidden();
+    await page.getByRole("button", { name: "Filters (1 set)" }).click();
+    await state.selectOption("ready");
+    await expect(page).toHaveURL(/state=ready/);
+    await expect(page.getByRole("button", { name: "Filters (2 set)" })).toHaveAttribute(
+      "aria-expanded",
+      "true",
+    );
     await card.getByRole("link", { name: id }).click();
     await expect(page.getByRole("region", { name: "Timeline" })).toBeVisible();
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

@@ -90,6 +90,10 @@ test("SIG-8 page, API and table agree on the age of one delivery that waits behi
   await expect(page.getByTestId(`verdict-${region}`)).toContainText(
     formatAge(worst).replaceAll(" ", "\u00a0"),
   );
+  // Who is noisy: named, or said in words that nobody is or can be.
+  const { noise } = answer.data;
+  const nobody = noise.verdict === "nobody" ? "Noisy: nobody." : "Noisy: nobody can be named";
+  await expect(page.getByTestId(`noise-${region}`)).toContainText(noise.tenants[0]?.name ?? nobody);
   await page.getByRole("button", { name: /Resume live updates/ }).click();
   await pool.query(
     "UPDATE sluice.destination_state SET hold_until = clock_timestamp() WHERE destination_id = $1",

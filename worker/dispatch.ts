@@ -11,11 +11,12 @@ import { deliver, leaseAllows } from "./deliver.ts";
 import type { SendPlan } from "./destinations.ts";
 import type { Discovery } from "./discovery.ts";
 import type { FinishBatcher } from "./finish-batcher.ts";
+import { GiveBack } from "./give-back.ts";
 import type { InFlightKey } from "./in-flight.ts";
 import type { Token } from "./pacer.ts";
 import type { WorkerParts } from "./parts.ts";
 import { MAX_CLAIM_BYTES, Planner } from "./planner.ts";
-import { sleep, type Timer, within } from "./timers.ts";
+import { sleep, type Timer } from "./timers.ts";
 
 /** Claims in a row before other work of the process gets a look in. */
 const MAX_CLAIMS_PER_TURN = 200;
@@ -25,12 +26,6 @@ const SLOT_WAIT_MS = 3;
 /** Claimed rows that are read and started together. Between two parts whatever else has come has its turn: hundreds would take 30 ms. */
 const READ_ROWS = 64;
 const ERROR_WAIT_MS = 500;
-/** Rows that were not sent are given back this often before they are left to their leases. */
-const RELEASE_TRIES = 3;
-const RELEASE_AGAIN_MS = 200;
-/** How long a stopping process asks for the rows of a claim whose answer was lost. */
-const LAST_TAKE_BACK_MS = 4_000;
-const TAKE_BACK_AGAIN_MS = 100;
 /** A destination whose delivery is still being sent under a lost lease is asked for again after this. */
 const SENDING_WAIT_MS = 500;
 /** A process without free slots hints at most this often. */
@@ -48,8 +43,6 @@ const NEAR_DUE_MS = 250;
 export class Dispatch {
   #stopping = false;
   #starved = false;
-  /** Token of a claim whose answer has not come (yet). */
-  #unanswered: string | null = null;
   #slotTimer: Timer | null = null;
   #writtenJobMs: number | null = null;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -65,12 +58,14 @@ export class Dispatch {
   readonly #planner: Planner;
   readonly #discovery: Discovery;
   readonly #batcher: FinishBatcher;
+  readonly #back: GiveBack;
 
   constructor(parts: WorkerParts, discovery: Discovery, batcher: FinishBatcher) {
     this.#parts = parts;
     this.#planner = new Planner(parts);
     this.#discovery = discovery;
     this.#batcher = batcher;
+    this.#back = new GiveBack(parts.store, parts.timers, parts.log);
     this.#lastTurnAt = parts.clock.monotonicMs();
   }
 
@@ -96,27 +91,14 @@ export class Dispatch {
   /** No claim begins after this. */
   stop(): void {
     this.#stopping = true;
+    this.#back.stop();
     if (this.#slotTimer !== null) this.#parts.timers.clear(this.#slotTimer);
     this.#parts.wake.raise(false);
   }
 
-  /**
-   * After the last turn. What a claim leased whose answer was lost would wait for its lease to end, although nobody works
-   * on it: no turn comes any more that would give it back. Never rejects, and takes no longer than LAST_TAKE_BACK_MS.
-   */
-  async takeBackAtLast(): Promise<void> {
-    const { timers, log } = this.#parts;
-    if (this.#unanswered === null) return;
-    let over = false;
-    const ask = async () => {
-      while (this.#unanswered !== null && !over) {
-        await this.#takeBackUnanswered().catch(() => sleep(timers, TAKE_BACK_AGAIN_MS));
-      }
-    };
-    await within(timers, LAST_TAKE_BACK_MS, ask());
-    over = true;
-    if (this.#unanswered !== null)
-      log.warn({ event: "unanswered_claim_left" }, "the rows of a lost claim are left to their leases");
+  /** After the last turn: see `GiveBack.atLast`. */
+  giveBackAtLast(): Promise<void> {
+    return this.#back.atLast();
   }
 
   /** Monotonic time of the last turn that went through, for the health page. */
@@ -153,6 +135,7 @@ export class Dispatch {
     for (let claims = 0; claims < MAX_CLAIMS_PER_TURN && !this.#stopping; claims++) {
       // With lanes open the turn goes on, and what was announced meanwhile must not wait for its end.
       if (claims > 0) fresh = this.#parts.wake.takeFresh();
+      await this.#back.giveBackOwed();
       const looked = await this.#discovery.refresh(fresh);
       let entries = await this.#planner.next();
       if (entries.length === 0 && this.#parts.inFlight.free > 0) {
@@ -192,9 +175,9 @@ export class Dispatch {
 
   async #claimAndStart(entries: readonly ClaimEntry[]): Promise<void> {
     const { clock, inFlight, store, claimTimes } = this.#parts;
-    await this.#takeBackUnanswered();
     const askedAt = clock.monotonicMs();
-    this.#unanswered = uuidV7(Math.floor(clock.nowMs()), this.#parts.randomBytes);
+    const token = uuidV7(Math.floor(clock.nowMs()), this.#parts.randomBytes);
+    this.#back.claimBegins(token);
     this.#parts.book.claimBegins();
     const claimed = await store.claim({
       owner: this.#parts.owner,
@@ -202,9 +185,9 @@ export class Dispatch {
       leaseMs: this.#parts.leaseMs,
       maxBytes: MAX_CLAIM_BYTES,
       entries,
-      token: this.#unanswered,
+      token,
     });
-    this.#unanswered = null;
+    this.#back.claimAnswered();
     clock.sync(claimed.claimedAtMs, askedAt);
     claimTimes.add(clock.monotonicMs() - askedAt);
     this.#learn(entries, claimed);
@@ -223,17 +206,7 @@ export class Dispatch {
     ours.sort((a, b) => inFlight.ofTenant(a.tenantId) - inFlight.ofTenant(b.tenantId));
     // The slots are taken; the next claim need not wait until these rows have been read.
     if (ours.length > 0) void this.#readAndStart(claimed, ours, askedAt + this.#parts.leaseMs);
-    if (still.length > 0) await this.#release(still, claimed.token);
-  }
-
-  /** A claim that failed may have been committed all the same: what it leased would wait for its lease to end. */
-  async #takeBackUnanswered(): Promise<void> {
-    if (this.#unanswered === null) return;
-    const { log, store } = this.#parts;
-    const rows = await store.releaseUnanswered(this.#unanswered);
-    this.#unanswered = null;
-    if (rows > 0)
-      log.warn({ event: "unanswered_claim", rows }, "the answer to a claim was lost; its rows go back");
+    if (still.length > 0) await this.#back.release(still, claimed.token);
   }
 
   #learn(entries: readonly ClaimEntry[], claimed: Claim): void {
@@ -307,21 +280,8 @@ export class Dispatch {
   }
 
   async #giveBack(ids: readonly string[], token: string): Promise<void> {
-    await this.#release(ids, token);
+    await this.#back.release(ids, token);
     for (const id of ids) this.#parts.inFlight.giveBack(id);
-  }
-
-  /** Nothing of these rows was sent. Never rejects: when this fails again and again, the leases end by themselves. */
-  async #release(ids: readonly string[], token: string): Promise<void> {
-    const { store, timers } = this.#parts;
-    for (let left = RELEASE_TRIES; left > 0; left--) {
-      const done = await store.release(ids, token).then(
-        () => true,
-        () => false,
-      );
-      if (done) return;
-      if (left > 1) await sleep(timers, RELEASE_AGAIN_MS);
-    }
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
- * The order in which a worker ends: no new claims, then requests in flight come to their end or are cut off (and what a
- * claim leased whose answer was lost is given back), then outcomes are recorded, then everything closes. It must never
+ * The order in which a worker ends: no new claims, then requests in flight come to their end or are cut off (and what was
+ * leased and not sent is given back), then outcomes are recorded, then everything closes. It must never
  * close the store while an outcome could still be stored.
  */
 import type { Engine } from "./engine.ts";
@@ -32,7 +32,7 @@ export async function stopInOrder(running: Running): Promise<void> {
   parts.dueTimer.clear();
   dispatch.stop();
   await Promise.all([upkeep.quiet(), ...running.wakers.map((stop) => stop()), running.turning]);
-  await Promise.all([drain(engine, running.drainMs), dispatch.takeBackAtLast()]);
+  await Promise.all([drain(engine, running.drainMs), dispatch.giveBackAtLast()]);
   batcher.giveUp();
   // Others find what is due without waiting for their probe.
   await store.writeWakeJob(parts.region, parts.clock.nowMs()).catch(() => undefined);

@@ -13,6 +13,10 @@ const RECONCILE_MS = 1_000;
 const POLICIES_MS = 1_000;
 /** A changed limit counts within a second, also where no hint tells of it. */
 const LIMITS_MS = 400;
+/** A process that has known no work for this long asks for no changed limits: it reads them anew with the next work. */
+const RESTING_AFTER_MS = 10_000;
+/** Deliveries of deleted destinations are looked for with every so manieth run of the reconciler: nobody waits for their end. */
+const CANCEL_EVERY_RUNS = 3;
 /** What was seen of destinations is told this often. */
 const HEALTH_MS = 250;
 /** The wake-up job is put back when something has been due for this long and there is none. */
@@ -42,7 +46,7 @@ export function startUpkeep(parts: WorkerParts, probeMs: number, chores: readonl
   const policies = repeat("policies", POLICIES_MS, async () =>
     parts.destinations.usePolicies(await store.readPolicies()),
   );
-  const limits = repeat("limits", LIMITS_MS, () => followLimits(parts));
+  const limits = repeat("limits", LIMITS_MS, limitsFollower(parts));
   const health = repeat("health", HEALTH_MS, () => reportHealth(parts));
   const others = [policies, limits, health];
   beat.start(0);
@@ -57,10 +61,7 @@ export function startUpkeep(parts: WorkerParts, probeMs: number, chores: readonl
     switches.probe,
     repeat("probe", probeMs, async () => parts.wake.raise(true, "probe")),
   );
-  add(
-    switches.reconciler,
-    repeat("reconciler", RECONCILE_MS, () => reconcile(parts)),
-  );
+  add(switches.reconciler, repeat("reconciler", RECONCILE_MS, reconciler(parts)));
   for (const chore of chores) add(true, repeat(chore.name, chore.everyMs, chore.work), chore.firstAfterMs);
 
   return {
@@ -74,14 +75,28 @@ export function startUpkeep(parts: WorkerParts, probeMs: number, chores: readonl
 }
 
 /** Lanes whose destination has other limits now are asked about again. */
-async function followLimits({ limits, book, wake, store, clock }: WorkerParts): Promise<void> {
-  const changed = await limits.follow(store, clock.nowMs());
-  if (changed.length === 0) return;
-  book.askAgain(changed);
-  wake.raise(false);
+function limitsFollower(parts: WorkerParts): () => Promise<void> {
+  const { limits, book, wake, store, clock, inFlight } = parts;
+  let busyAt = clock.monotonicMs();
+  return async () => {
+    if (book.size > 0 || inFlight.size > 0) busyAt = clock.monotonicMs();
+    if (clock.monotonicMs() - busyAt > RESTING_AFTER_MS) {
+      limits.forget();
+      return;
+    }
+    const changed = await limits.follow(store, clock.nowMs());
+    if (changed.length === 0) return;
+    book.askAgain(changed);
+    wake.raise(false);
+  };
 }
 
-async function reconcile(parts: WorkerParts): Promise<void> {
+function reconciler(parts: WorkerParts): () => Promise<void> {
+  let runs = 0;
+  return () => reconcile(parts, runs++ % CANCEL_EVERY_RUNS === 0);
+}
+
+async function reconcile(parts: WorkerParts, cancels: boolean): Promise<void> {
   const { store, log, region } = parts;
   for (let pass = 0; pass < MAX_RECONCILE_PASSES; pass++) {
     const expired = await store.returnExpiredLeases();
@@ -92,7 +107,7 @@ async function reconcile(parts: WorkerParts): Promise<void> {
     }
     if (total < MAX_RECONCILE_ROWS) break;
   }
-  const cancelled = await store.cancelDeleted();
+  const cancelled = cancels ? await store.cancelDeleted() : 0;
   if (cancelled > 0)
     log.info({ event: "cancelled", cancelled }, "deliveries of deleted destinations were cancelled");
   if (await store.restoreWakeJob(region, DUE_WITHOUT_JOB_MS)) {

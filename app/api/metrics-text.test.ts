@@ -47,6 +47,7 @@ const BUSY: RegionOverview = {
   countedAt: "2026-12-01T01:59:58.000Z",
   tenants: [],
   tenantsLeftOut: 0,
+  noise: { verdict: "too_little", minutes: 5, tenants: [] },
   recent: {
     firstAttemptP95: { serviceClass: "routine", ms: 840, targetMs: 60_000 },
     rateLimitedShare: 0.125,

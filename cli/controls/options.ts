@@ -116,12 +116,18 @@ function readVersion(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-/** Prints the values that stand. */
+/** `concurrencyInForce` -> "concurrency in force". */
+function inWords(field: string): string {
+  return field.replace(/[A-Z0-9]+/g, (part) => ` ${part.toLowerCase()}`);
+}
+
+/** Prints the values that stand: words for people, the fields as they are called for programs. */
 export function show(asked: ControlArgs, control: object): number {
   if (asked.json) {
     console.log(JSON.stringify({ region: asked.region, ...control }));
     return 0;
   }
-  for (const [field, value] of Object.entries(control)) console.log(`${field.padEnd(20)}${value ?? "-"}`);
+  for (const [field, value] of Object.entries(control))
+    console.log(`${inWords(field).padEnd(24)}${value ?? "-"}`);
   return 0;
 }

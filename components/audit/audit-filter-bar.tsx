@@ -3,8 +3,8 @@
 import { useAuditActions } from "#components/queries/audit.ts";
 import { useScope } from "#components/queries/deliveries.ts";
 import { SavedViews } from "#components/shell/saved-views.tsx";
-import { Button } from "#components/ui/button.tsx";
 import { Chip } from "#components/ui/chip.tsx";
+import { countUsed, FilterBar } from "#components/ui/filter-bar.tsx";
 import { SearchField } from "#components/ui/search-field.tsx";
 import { Select } from "#components/ui/select.tsx";
 import { actionText, RESULT_WORDS } from "./audit-words.ts";
@@ -32,14 +32,22 @@ export function AuditFilterBar({ list }: { list: AuditFilters }) {
   const actions = useAuditActions(region);
   const known = actions.data?.status === "ok" ? actions.data.data.actions : [];
   return (
-    <search className="flex flex-wrap items-center gap-2">
-      <SearchField
-        label="Actor, exact: user:ann@example.com, system"
-        value={filters.actor ?? ""}
-        onSubmit={(actor) => set({ actor: actor === "" ? null : actor })}
-      />
+    <FilterBar
+      used={countUsed(filters, ["target", "action", "result", "range", "tenant", "from", "to"])}
+      onClear={narrowed ? clear : null}
+      end={<SavedViews page="audit" />}
+      lead={
+        <SearchField
+          label="Actor, exact: user:ann@example.com, system"
+          placeholder="Actor, exact"
+          value={filters.actor ?? ""}
+          onSubmit={(actor) => set({ actor: actor === "" ? null : actor })}
+        />
+      }
+    >
       <SearchField
         label="Target id, exact"
+        size="short"
         value={filters.target ?? ""}
         onSubmit={(target) => set({ target: target === "" ? null : target })}
       />
@@ -82,13 +90,7 @@ export function AuditFilterBar({ list }: { list: AuditFilters }) {
           />
         ) : null,
       )}
-      {narrowed ? (
-        <Button variant="quiet" onClick={clear}>
-          Clear filters
-        </Button>
-      ) : null}
-      <SavedViews page="audit" />
-    </search>
+    </FilterBar>
   );
 }
 

@@ -4,21 +4,18 @@ import Link from "next/link";
 import { ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
-import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
+import { Cell, Clipped, type Column, HeadCell, Lines, Row, Table } from "#components/ui/table.tsx";
 import { NearTimestamp } from "#components/ui/timestamp.tsx";
 import type { AuditRow } from "#db/console/list-audit.ts";
-import { actionText, RESULT_WORDS, targetHref } from "./audit-words.ts";
+import { actionText, RESULT_WORDS, scopeText, targetHref } from "./audit-words.ts";
 
 const COLUMNS: readonly Column[] = [
   { key: "time", label: "Time" },
-  { key: "actor", label: "Actor" },
-  { key: "role", label: "Role" },
+  { key: "actor", label: "Actor", srLabel: " and role" },
   { key: "action", label: "Action" },
   { key: "result", label: "Result" },
-  { key: "target", label: "Target" },
-  { key: "scope", label: "Scope" },
-  { key: "reason", label: "Reason" },
-  { key: "ticket", label: "Ticket" },
+  { key: "target", label: "Target", srLabel: " and scope" },
+  { key: "reason", label: "Reason", srLabel: " and ticket" },
   { key: "correlation", label: "Correlation id" },
 ];
 
@@ -80,24 +77,24 @@ function AuditLine({ row, asOf, expanded, onOpen }: AuditLineProps) {
         </button>
       </HeadCell>
       <Cell>
-        <Clipped text={row.actor} />
+        <Lines under={row.role}>
+          <Clipped wide text={row.actor} />
+        </Lines>
       </Cell>
-      <Cell className="text-muted">{row.role}</Cell>
       <Cell>{actionText(row.action)}</Cell>
       <Cell>
         <StatusText tone={result.tone} label={result.label} />
       </Cell>
       <Cell>
-        <Target row={row} />
-      </Cell>
-      <Cell className="text-muted">
-        {row.region.toUpperCase()}
-        {row.tenant === null ? "" : `, ${row.tenant.name}`}
+        <Lines under={scopeText(row)}>
+          <Target row={row} />
+        </Lines>
       </Cell>
       <Cell>
-        <Clipped text={row.reason} />
+        <Lines under={row.ticket}>
+          <Clipped wide text={row.reason} />
+        </Lines>
       </Cell>
-      <Cell>{row.ticket ?? <span className="text-faint">–</span>}</Cell>
       <Cell className="text-faint">
         <span className="block max-w-24 truncate font-mono text-axis" title={row.correlationId}>
           {row.correlationId}
@@ -107,16 +104,7 @@ function AuditLine({ row, asOf, expanded, onOpen }: AuditLineProps) {
   );
 }
 
-/** The whole of it stands in the row's panel. */
-function Clipped({ text }: { text: string }) {
-  return (
-    <span className="block max-w-48 truncate" title={text}>
-      {text}
-    </span>
-  );
-}
-
-function Target({ row }: { row: AuditRow }) {
+export function Target({ row }: { row: AuditRow }) {
   const href = targetHref(row);
   const name = PUBLIC_ID.test(row.target) ? <ShortId id={row.target} /> : <Clipped text={row.target} />;
   if (href === null) return name;

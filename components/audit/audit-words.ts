@@ -27,6 +27,11 @@ export function targetHref({
   return targetKind === "region" ? `/regions?region=${region}` : null;
 }
 
+/** "US, Nimbus Bank": where it happened. */
+export function scopeText({ region, tenant }: Pick<AuditRow, "region" | "tenant">): string {
+  return [region.toUpperCase(), ...(tenant === null ? [] : [tenant.name])].join(", ");
+}
+
 export interface Difference {
   readonly field: string;
   /** Null: the side does not have the field. */

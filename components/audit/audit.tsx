@@ -11,13 +11,15 @@ import { ListPanel } from "#components/ui/list-panel.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { SidePanel } from "#components/ui/side-panel.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
+import { useNarrow } from "#components/ui/use-narrow.ts";
 import { usePaging } from "#components/ui/use-paging.ts";
 import { useSettledRows } from "#components/ui/use-settled-rows.ts";
 import type { AuditPage, AuditRow } from "#db/console/list-audit.ts";
 import type { RegionAnswer } from "#db/console/read-region.ts";
+import { AuditCards } from "./audit-cards.tsx";
 import { AuditDetail } from "./audit-detail.tsx";
 import { AuditFilterBar } from "./audit-filter-bar.tsx";
-import { AuditTable } from "./audit-table.tsx";
+import { AuditTable, type AuditTableProps } from "./audit-table.tsx";
 import { actionText } from "./audit-words.ts";
 import { AUDIT_PARAMETERS, type AuditFilters, useAuditFilters } from "./use-audit-filters.ts";
 
@@ -57,7 +59,7 @@ export function AuditPageView() {
           {...paging}
         >
           {standIn(query.error, query.data, list, () => void query.refetch()) ?? (
-            <AuditTable
+            <Rows
               rows={page ? rows : null}
               asOf={page?.asOf ?? null}
               busy={query.isPlaceholderData}
@@ -80,6 +82,10 @@ export function AuditPageView() {
       </SidePanel>
     </div>
   );
+}
+
+function Rows(props: AuditTableProps) {
+  return useNarrow() ? <AuditCards {...props} /> : <AuditTable {...props} />;
 }
 
 function ListNote({ asOf }: { asOf: string }) {

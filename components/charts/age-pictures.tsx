@@ -9,9 +9,9 @@ import { formatCount } from "#components/ui/format.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import { ageRows } from "./chart-data.ts";
 import {
+  AnnotationMarks,
   AXIS_WIDTH_PX,
   ageAxis,
-  annotationLines,
   barWidth,
   ChartTip,
   EndLabels,
@@ -87,7 +87,7 @@ function AgeLines<R extends { t: number }>(props: AgeLinesProps<R>) {
             }}
           />
           {children}
-          {annotationLines(series.annotations)}
+          <AnnotationMarks series={series} />
           {lines.map(({ dataKey, name, look: { word: _word, ...look } }) => (
             <Line key={dataKey} {...LINE} {...look} dataKey={dataKey} name={name} />
           ))}

@@ -84,7 +84,12 @@ export function ChartPanel({ kind, rows, stale = false }: ChartPanelProps) {
         </span>
       }
     >
-      <p className="-mt-2 mb-3 text-faint text-table">{about}</p>
+      <p className="-mt-2 mb-3 text-faint text-table">
+        {about}
+        {kind !== "ends" && answered.some(({ series }) => series.annotations.length > 0)
+          ? "; letters stand for what people did, listed below the charts"
+          : ""}
+      </p>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
         {rows.map((row) => (
           <Figure key={row.key} kind={kind} row={row} scale={scale} asTable={asTable} />

@@ -1,10 +1,10 @@
 "use client";
 /** What all pictures share: the time axis, objective lines, lines of what people did, labels at line ends, the tooltip. */
-import type { ReactNode } from "react";
-import { ReferenceLine, XAxis, YAxis } from "recharts";
+import { memo, type ReactNode } from "react";
+import { ReferenceArea, ReferenceLine, usePlotArea, XAxis, YAxis } from "recharts";
 import { formatInstant, type Zone, zoneName } from "#components/ui/format.ts";
 import type { Annotation, Series } from "#db/console/read-series.ts";
-import { annotationLabel } from "./annotation-words.ts";
+import { type Mark, type MarkedSpan, marksOf } from "./annotation-marks.ts";
 import {
   ageTickLabel,
   ageTicks,
@@ -30,8 +30,8 @@ export const AXIS_WIDTH_PX = 52;
 /** Used until the width is known, so that nothing is drawn at size -1. */
 export const firstSize = (height: number) => ({ width: 520, height });
 export const LINE = { dot: false, isAnimationActive: false, connectNulls: false, type: "linear" } as const;
-/** Lines are labelled with words while they are few. */
-const MOST_WORDS = 4;
+/** Of a picture on a narrow screen: used until the width is known, so that no mark covers another before. */
+const LEAST_PLOT_PX = 130;
 
 export interface PictureProps {
   series: Series;
@@ -103,29 +103,43 @@ export function Objective({ name, ms, tone, below = false }: ObjectiveProps) {
   );
 }
 
-/** One vertical line for each thing that people did, with its number in the list below the charts. */
-export function annotationLines(annotations: readonly Annotation[], labelled = true) {
-  return annotations.map((annotation, index) => (
-    <ReferenceLine
-      key={annotation.id}
-      x={annotation.t}
-      stroke="var(--held-mark)"
-      strokeDasharray="1 2"
-      {...(labelled
-        ? {
-            label: {
-              value:
-                annotations.length > MOST_WORDS
-                  ? String(index + 1)
-                  : `${index + 1} ${annotationLabel(annotation.action)}`,
-              position: "top" as const,
-              fill: "var(--held)",
-              fontSize: 12,
-            },
-          }
-        : {})}
-    />
-  ));
+/**
+ * One thin vertical line for each thing that people did, and above it its letter in the list below the charts. Where letters
+ * would cover each other, one mark stands for all of them, over a band from the first to the last.
+ */
+export function AnnotationMarks({ series: { annotations, fromMs, toMs } }: { series: Series }) {
+  const widthPx = Math.round(usePlotArea()?.width ?? LEAST_PLOT_PX);
+  return <Marks annotations={annotations} fromMs={fromMs} toMs={toMs} widthPx={widthPx} />;
+}
+
+interface MarksProps extends MarkedSpan {
+  annotations: readonly Annotation[];
+}
+
+/** Drawn anew only for another width or other annotations: each line of the chart library reports itself when it is drawn. */
+const Marks = memo(function Marks({ annotations, ...span }: MarksProps) {
+  const times = annotations.map(({ t }) => t);
+  return (
+    <>
+      {annotations.map(({ id, t }) => (
+        <ReferenceLine key={id} x={t} stroke="var(--held-mark)" strokeDasharray="1 2" />
+      ))}
+      {marksOf(times, span).map((mark) => (
+        <ReferenceArea
+          key={mark.label}
+          x1={mark.fromMs}
+          x2={mark.toMs}
+          fill="var(--held-mark)"
+          fillOpacity={0.12}
+          label={markLabel(mark)}
+        />
+      ))}
+    </>
+  );
+});
+
+function markLabel({ label }: Mark) {
+  return { value: label, position: "top" as const, fill: "var(--held)", fontSize: 12, fontWeight: 600 };
 }
 
 export interface EndLabel {

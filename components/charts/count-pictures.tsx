@@ -19,8 +19,8 @@ import { formatCount, plural } from "#components/ui/format.ts";
 import { END_BUCKETS, OUTCOME_GROUPS, type OutcomeGroup } from "#domain/series.ts";
 import { endLabel, formatRate, formatRatio, OUTCOME_LABELS, outcomeRows } from "./chart-data.ts";
 import {
+  AnnotationMarks,
   AXIS_WIDTH_PX,
-  annotationLines,
   barWidth,
   ChartTip,
   firstSize,
@@ -33,7 +33,8 @@ import {
 } from "./chart-parts.tsx";
 
 const GRID = <CartesianGrid stroke="var(--line)" vertical={false} />;
-const NARROW = { ...MARGIN, right: 12 };
+/** Room for the letters of a mark at the right end. */
+const NARROW = { ...MARGIN, right: 22 };
 const NOTHING = null;
 
 /** The same colour for the same meaning everywhere; 5xx and blocked are hatched, so that no two differ by hue alone. */
@@ -120,7 +121,7 @@ export function OutcomesPicture({ series, scale, zone }: PictureProps) {
               );
             }}
           />
-          {annotationLines(series.annotations)}
+          <AnnotationMarks series={series} />
           {OUTCOME_GROUPS.map((group) => (
             <Bar
               key={group}
@@ -186,7 +187,7 @@ function DeadDepth({ series, scale, zone }: PictureProps) {
             );
           }}
         />
-        {annotationLines(series.annotations)}
+        <AnnotationMarks series={series} />
         <Area
           type="stepAfter"
           dataKey="dead"

@@ -3,7 +3,7 @@
  * What the corner says after a control: what holds now, whether it is proved, the audit id, and Undo where there is one.
  * It repeats the API's answer and adds nothing to it.
  */
-import Link from "next/link";
+import { AuditEntryLink } from "#components/ui/audit-entry-link.tsx";
 import { Button } from "#components/ui/button.tsx";
 import { Timestamp } from "#components/ui/timestamp.tsx";
 import { useToast } from "#components/ui/toast.tsx";
@@ -50,13 +50,5 @@ export function AnswerMessage({ request, answer }: { request: ControlRequest; an
 }
 
 export function AuditLink({ request, auditId }: { request: ControlRequest; auditId: string }) {
-  const query = new URLSearchParams({ region: request.target.region, target: request.target.id });
-  return (
-    <Link
-      href={`/audit?${query}`}
-      className="inline-flex min-h-8 max-w-full items-center break-all rounded-sm font-mono text-accent text-axis underline-offset-2 hover:underline"
-    >
-      {auditId}
-    </Link>
-  );
+  return <AuditEntryLink region={request.target.region} target={request.target.id} auditId={auditId} />;
 }

@@ -67,9 +67,11 @@ export function titleIn(verb: Verb, where: string): string {
   return TITLES[verb](where);
 }
 
-/** What holds after the answer. */
+/** What holds after the answer. In a sentence that goes on, a comma behind the name would need a second one: "Acme (EU)". */
 export function doneWords({ verb, target }: ControlRequest): string {
-  const words = DONE[verb](whereOf(target));
+  const where = whereOf(target);
+  const named = where === target.name || target.kind === "region";
+  const words = DONE[verb](named ? where : `${target.name} (${target.region.toUpperCase()})`);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
 

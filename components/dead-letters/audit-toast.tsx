@@ -1,5 +1,5 @@
 /** What the corner says after a change: what was done, and where it is written down. */
-import Link from "next/link";
+import { AuditEntryLink } from "#components/ui/audit-entry-link.tsx";
 import type { Region } from "#domain/region.ts";
 
 export interface AuditToastProps {
@@ -14,14 +14,7 @@ export interface AuditToastProps {
 export function AuditToast({ message, region, target, auditId }: AuditToastProps) {
   return (
     <>
-      {message}{" "}
-      <Link
-        href={`/audit?region=${region}&target=${target}`}
-        prefetch={false}
-        className="inline-flex min-h-6 max-w-full items-center break-all font-mono text-accent text-axis underline-offset-2 hover:underline"
-      >
-        {auditId}
-      </Link>
+      {message} <AuditEntryLink region={region} target={target} auditId={auditId} />
     </>
   );
 }

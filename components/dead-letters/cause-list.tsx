@@ -42,7 +42,7 @@ export function CauseList({ list }: { list: DeadLetterFilters }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <ClassStrip
-        page={page?.data ?? null}
+        page={page?.data ?? (query.data === undefined && query.error === null ? "reading" : null)}
         chosen={list.filters.cause ?? null}
         onChoose={(cause) => list.set({ cause })}
       />

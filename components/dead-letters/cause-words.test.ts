@@ -1,7 +1,7 @@
 /** DLQ-2 in words: what staff read in a row tells unreadable bodies from a destination that is down. */
 import { describe, expect, test } from "vitest";
 import { DEAD_CLASS, DEAD_REASONS } from "#domain/delivery.ts";
-import { CLASS_WORDS, causeWords, codeText } from "./cause-words.ts";
+import { CLASS_WORDS, causeWords, codeText, lastHourWords } from "./cause-words.ts";
 
 describe("causes", () => {
   test.each([
@@ -38,4 +38,10 @@ test.each([
   [{ lastStatus: null, lastOutcome: null }, "–"],
 ])("the code of %j is %s", (row, text) => {
   expect(codeText(row)).toBe(text);
+});
+
+test("whether other deliveries succeed is a count of a count, and silence is not a failure", () => {
+  expect(lastHourWords({ requests: 420, delivered: 412 })).toBe("412 of 420 delivered");
+  expect(lastHourWords({ requests: 3, delivered: 0 })).toBe("0 of 3 delivered");
+  expect(lastHourWords({ requests: 0, delivered: 0 })).toBe("no request");
 });

@@ -3,6 +3,7 @@
  * than one that is down, and both another than a body that nobody could send. Pure.
  */
 import { Ban, FileX, type LucideIcon, ServerCrash, Unplug } from "lucide-react";
+import { formatCount } from "#components/ui/format.ts";
 import type { Tone } from "#components/ui/status.tsx";
 import { DEAD_REASON_WORDS } from "#components/ui/words.ts";
 import type { GroupState } from "#domain/dead-letter-group.ts";
@@ -108,7 +109,7 @@ export interface ClassWords {
 
 /** Only system reasons page a person, so only they are drawn as danger. */
 export const CLASS_WORDS: Readonly<Record<DeadClass, ClassWords>> = {
-  receiver: { label: "Receiver", tone: "accent", icon: Ban, means: "it read and said no" },
+  receiver: { label: "Receiver", tone: "accent", icon: Ban, means: "it read the request and refused it" },
   exhausted: { label: "Exhausted", tone: "warn", icon: Unplug, means: "tried to the end" },
   poison: { label: "Poison", tone: "warn", icon: FileX, means: "cannot be sent as it is" },
   system: { label: "System", tone: "danger", icon: ServerCrash, means: "ours to look at" },
@@ -126,3 +127,9 @@ export const GROUP_STATE_WORDS: Readonly<Record<GroupState, StateWords>> = {
   resolved: { label: "Resolved", tone: "ok" },
   regressed: { label: "Regressed", tone: "danger" },
 };
+
+/** Whether the destination takes other deliveries: "412 of 420 delivered". */
+export function lastHourWords({ requests, delivered }: { requests: number; delivered: number }): string {
+  if (requests === 0) return "no request";
+  return `${formatCount(delivered)} of ${formatCount(requests)} delivered`;
+}

@@ -1,10 +1,10 @@
 "use client";
-import { ScopeSelects } from "#components/deliveries/scope-selects.tsx";
 /** The dead letters of one region, by cause or one by one: what waits for a person, and why. Nothing on this page removes one. */
+import { ScopeSelects } from "#components/deliveries/scope-selects.tsx";
 import { useScope } from "#components/queries/deliveries.ts";
 import { SavedViews } from "#components/shell/saved-views.tsx";
-import { Button } from "#components/ui/button.tsx";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
+import { countUsed, FilterBar } from "#components/ui/filter-bar.tsx";
 import { Select } from "#components/ui/select.tsx";
 import { TabPanel, Tabs } from "#components/ui/tabs.tsx";
 import { DEAD_REASON_WORDS } from "#components/ui/words.ts";
@@ -37,7 +37,7 @@ export function DeadLettersPage() {
         tabs={VIEW_TABS}
         onChange={(view) => list.show(view as View, view === "entries" ? list.group : null)}
       />
-      <FilterBar {...list} />
+      <DeadLetterFilterBar {...list} />
       <DroppedChips known={DEAD_LETTER_PARAMETERS} />
       <TabPanel tab="groups" value={list.view}>
         <CauseList list={list} />
@@ -78,11 +78,18 @@ const RANGE_OPTIONS = [
   { value: "7d", label: "Died in the last 7 d" },
 ];
 
-function FilterBar(list: DeadLetterFilters) {
+const CAUSE_FILTERS = ["cause", "reason", "code", "status", "tenant", "destination"];
+const ENTRY_FILTERS = ["cause", "reason", "code", "range", "marked", "tenant", "destination"];
+
+function DeadLetterFilterBar(list: DeadLetterFilters) {
   const { region, view, filters, narrowed, set, clear } = list;
   const scope = useScope(region);
   return (
-    <search className="flex flex-wrap items-center gap-2">
+    <FilterBar
+      used={countUsed(filters, view === "groups" ? CAUSE_FILTERS : ENTRY_FILTERS)}
+      onClear={narrowed ? clear : null}
+      end={<SavedViews page="dead-letters" />}
+    >
       <Choice list={list} name="cause" label="Class" options={CLASS_OPTIONS} />
       <Choice list={list} name="reason" label="Reason" options={REASON_OPTIONS} />
       <Choice list={list} name="code" label="Code" options={codeOptions(filters.code ?? null)} />
@@ -100,13 +107,7 @@ function FilterBar(list: DeadLetterFilters) {
         destination={filters.destination ?? null}
         onChange={set}
       />
-      {narrowed ? (
-        <Button variant="quiet" onClick={clear}>
-          Clear filters
-        </Button>
-      ) : null}
-      <SavedViews page="dead-letters" />
-    </search>
+    </FilterBar>
   );
 }
 

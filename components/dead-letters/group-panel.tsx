@@ -18,7 +18,7 @@ import { NearTimestamp, Timestamp } from "#components/ui/timestamp.tsx";
 import type { DeadLetterGroupView } from "#db/console/read-dead-letter-group.ts";
 import type { Region } from "#domain/region.ts";
 import { ClassCell, CodeCell, CountCell } from "./cause-cells.tsx";
-import { causeWords, GROUP_STATE_WORDS } from "./cause-words.ts";
+import { causeWords, GROUP_STATE_WORDS, lastHourWords } from "./cause-words.ts";
 import { PayloadCell } from "./dead-letters-table.tsx";
 import { GroupActions } from "./group-actions.tsx";
 import { TrendBars, trendSentence } from "./trend-bars.tsx";
@@ -95,6 +95,9 @@ function Cause({ view, asOf, region, list }: CauseProps) {
         action={<Button onClick={() => list.show("entries", view.id)}>Show its entries</Button>}
       >
         <Samples view={view} asOf={asOf} />
+        <p className="mt-1.5 text-muted text-table">
+          What the receiver answered stands with each attempt of an entry. Revealing it is audited.
+        </p>
       </Section>
       <Section title="What was done">
         <History view={view} region={region} />
@@ -198,12 +201,13 @@ const SHARE_COLUMNS: readonly Column[] = [
   { key: "destination", label: "Destination" },
   { key: "host", label: "Host" },
   { key: "entries", label: "Entries", align: "right" },
+  { key: "hour", label: "All of its last hour", align: "right" },
 ];
 
 function Shares({ view, region }: { view: DeadLetterGroupView; region: Region }) {
   return (
     <Table caption="Tenants and destinations of the cause" columns={SHARE_COLUMNS}>
-      {view.shares.map(({ tenant, destination, entries }) => (
+      {view.shares.map(({ tenant, destination, entries, lastHour }) => (
         <Row key={`${tenant.id}${destination.id}`}>
           <HeadCell>
             <Link href={`/tenants/${tenant.id}?region=${region}`} prefetch={false} className={LINK}>
@@ -217,6 +221,7 @@ function Shares({ view, region }: { view: DeadLetterGroupView; region: Region })
           </Cell>
           <Cell className="text-muted">{destination.host}</Cell>
           <Cell align="right">{formatCount(entries)}</Cell>
+          <Cell align="right">{lastHourWords(lastHour)}</Cell>
         </Row>
       ))}
     </Table>

@@ -8,7 +8,7 @@ import { IconButton } from "#components/ui/button.tsx";
 import { ageAt } from "#components/ui/relative.ts";
 import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
-import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
+import { Cell, Clipped, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
 import { resultText } from "#components/ui/words.ts";
 import type { DeliveryRow } from "#db/console/list-deliveries.ts";
 import { formatAge } from "#domain/queue-age.ts";
@@ -17,18 +17,26 @@ import { AttemptsCell, NextCell, StateCell } from "./delivery-cells.tsx";
 import { SelectBox } from "./select-box.tsx";
 import type { Selection } from "./use-selection.ts";
 
-const COLUMNS: readonly Column[] = [
+/** What the list's own filters have said is not said again in each row. */
+export type SaidByFilters = Readonly<Record<"tenant" | "destination", boolean>>;
+
+interface ListColumn extends Column {
+  said?: keyof SaidByFilters;
+  /** Only drawn when a row of the page belongs to a batch. */
+  ofBatches?: true;
+}
+
+const COLUMNS: readonly ListColumn[] = [
   { key: "id", label: "Delivery" },
-  { key: "tenant", label: "Tenant" },
-  { key: "region", label: "Region" },
+  { key: "tenant", label: "Tenant", said: "tenant" },
   { key: "event", label: "Event type" },
-  { key: "destination", label: "Destination" },
+  { key: "destination", label: "Destination", said: "destination" },
   { key: "state", label: "State" },
   { key: "attempts", label: "Attempts", srLabel: ", failures of the most", align: "right" },
   { key: "result", label: "Last result" },
-  { key: "age", label: "Age", align: "right" },
   { key: "next", label: "Next attempt", align: "right" },
-  { key: "replay", label: "Replay batch" },
+  { key: "age", label: "Age", align: "right" },
+  { key: "replay", label: "Replay batch", ofBatches: true },
 ];
 
 const SKELETON_ROWS = 12;
@@ -41,6 +49,7 @@ export interface DeliveriesTableProps {
   /** "Deliveries, newest first" */
   caption: string;
   region: Region;
+  said: SaidByFilters;
   selection: Selection;
   /** The delivery in the side panel. */
   open: string | null;
@@ -54,11 +63,13 @@ export function DeliveriesTable({
   busy,
   caption,
   region,
+  said,
   selection,
   open,
   onPeek,
 }: DeliveriesTableProps) {
   const ids = rows?.map(({ id }) => id) ?? [];
+  const inBatches = rows?.some(({ replayId }) => replayId !== null) ?? false;
   const columns = [
     {
       key: "select",
@@ -72,7 +83,7 @@ export function DeliveriesTable({
       ),
       className: "w-8",
     },
-    ...COLUMNS,
+    ...COLUMNS.filter((column) => !(column.said && said[column.said]) && (!column.ofBatches || inBatches)),
   ];
   return (
     <Table caption={caption} columns={columns} busy={busy}>
@@ -85,6 +96,8 @@ export function DeliveriesTable({
             row={row}
             asOf={asOf}
             region={region}
+            said={said}
+            inBatches={inBatches}
             selected={selection.ids.has(row.id)}
             current={open === row.id}
             onSelect={(event) => selection.toggle(row.id, event.shiftKey, ids)}
@@ -100,13 +113,16 @@ interface DeliveryLineProps {
   row: DeliveryRow;
   asOf: string;
   region: Region;
+  said: SaidByFilters;
+  inBatches: boolean;
   selected: boolean;
   current: boolean;
   onSelect: (event: MouseEvent) => void;
   onPeek: () => void;
 }
 
-function DeliveryLine({ row, asOf, region, selected, current, onSelect, onPeek }: DeliveryLineProps) {
+function DeliveryLine(props: DeliveryLineProps) {
+  const { row, asOf, region, said, inBatches, selected, current, onSelect, onPeek } = props;
   return (
     <Row className={selected || current ? "group bg-accent-soft" : "group"}>
       <Cell className="w-8">
@@ -129,15 +145,22 @@ function DeliveryLine({ row, asOf, region, selected, current, onSelect, onPeek }
           </span>
         </span>
       </HeadCell>
-      <Cell>{row.tenant.name}</Cell>
-      <Cell className="text-muted">{region.toUpperCase()}</Cell>
+      {said.tenant ? null : (
+        <Cell>
+          <Clipped text={row.tenant.name} />
+        </Cell>
+      )}
       <Cell className="text-muted">
-        {row.eventType}
-        {row.serviceClass === "urgent" ? <span className="ml-2 font-medium text-fg">urgent</span> : null}
+        <span className="flex items-baseline gap-2">
+          <Clipped text={row.eventType} />
+          {row.serviceClass === "urgent" ? <span className="font-medium text-fg">urgent</span> : null}
+        </span>
       </Cell>
-      <Cell>
-        <span title={row.destination.host}>{row.destination.name}</span>
-      </Cell>
+      {said.destination ? null : (
+        <Cell>
+          <Clipped text={row.destination.name} title={`${row.destination.name}, ${row.destination.host}`} />
+        </Cell>
+      )}
       <Cell>
         <StateCell row={row} />
       </Cell>
@@ -145,21 +168,23 @@ function DeliveryLine({ row, asOf, region, selected, current, onSelect, onPeek }
         <AttemptsCell row={row} />
       </Cell>
       <Cell className="text-muted">{resultText(row.lastOutcome, row.lastStatus)}</Cell>
-      <Cell align="right">{formatAge(ageAt(row.createdAt, asOf))}</Cell>
       <Cell align="right">
         <NextCell row={row} asOf={asOf} />
       </Cell>
-      <Cell>
-        {row.replayId === null ? null : (
-          <Link
-            href={replayPath(region, row.replayId)}
-            prefetch={false}
-            className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
-          >
-            <ShortId id={row.replayId} />
-          </Link>
-        )}
-      </Cell>
+      <Cell align="right">{formatAge(ageAt(row.createdAt, asOf))}</Cell>
+      {inBatches ? (
+        <Cell>
+          {row.replayId === null ? null : (
+            <Link
+              href={replayPath(region, row.replayId)}
+              prefetch={false}
+              className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
+            >
+              <ShortId id={row.replayId} />
+            </Link>
+          )}
+        </Cell>
+      ) : null}
     </Row>
   );
 }

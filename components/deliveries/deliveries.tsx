@@ -113,6 +113,7 @@ function Rows({ rows, asOf, busy, order, list, selection }: RowsProps) {
       busy={busy}
       caption={caption}
       region={list.region}
+      said={{ tenant: Boolean(list.filters.tenant), destination: Boolean(list.filters.destination) }}
       selection={selection}
       open={list.panel}
       onPeek={(id) => list.openPanel(list.panel === id ? null : id)}

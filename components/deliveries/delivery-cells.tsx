@@ -30,7 +30,7 @@ export function AttemptsCell({ row }: { row: DeliveryRow }) {
       <span aria-hidden="true">
         {formatCount(row.attempts)}{" "}
         <span className="text-faint">
-          ({formatCount(row.failures)}/{most})
+          {formatCount(row.failures)}/{most} failed
         </span>
       </span>
       <span className="sr-only">{words}</span>

@@ -5,12 +5,15 @@ import { useState } from "react";
 import { useScope } from "#components/queries/deliveries.ts";
 import { SavedViews } from "#components/shell/saved-views.tsx";
 import { Button } from "#components/ui/button.tsx";
+import { countUsed, FilterBar } from "#components/ui/filter-bar.tsx";
 import { SearchField } from "#components/ui/search-field.tsx";
 import { Select } from "#components/ui/select.tsx";
 import { CLASS_OPTIONS, MORE_FILTERS, SORT_OPTIONS, STATE_OPTIONS } from "./filter-options.ts";
 import { MoreFilters } from "./more-filters.tsx";
 import { ScopeSelects } from "./scope-selects.tsx";
 import type { DeliveryFilters } from "./use-delivery-filters.ts";
+
+const COMMON_FILTERS = ["state", "class", "tenant", "destination", "sort"];
 
 /** Search by id or key on the left, choices beside it, the rarer ones below on demand. */
 export function DeliveryFilterBar({ region, filters, narrowed, set, clear }: DeliveryFilters) {
@@ -20,52 +23,50 @@ export function DeliveryFilterBar({ region, filters, narrowed, set, clear }: Del
   const open = asked || used > 0;
   const waiting = filters.state === "ready" || filters.state === "delayed";
   return (
-    <search className="grid gap-2">
-      <div className="flex flex-wrap items-center gap-2">
+    <FilterBar
+      used={used + countUsed(filters, COMMON_FILTERS)}
+      onClear={narrowed ? clear : null}
+      end={<SavedViews page="deliveries" />}
+      more={open ? <MoreFilters filters={filters} set={set} /> : null}
+      lead={
         <SearchField
           key={filters.q ?? ""}
           label="Delivery id or idempotency key, exact"
           value={filters.q ?? ""}
           onSubmit={(q) => set({ q: q === "" ? null : q })}
         />
+      }
+    >
+      <Select
+        label="State"
+        value={filters.state ?? ""}
+        options={STATE_OPTIONS}
+        onChange={(value) => set({ state: value || null, sort: null })}
+      />
+      <Select
+        label="Class"
+        value={filters.class ?? ""}
+        options={CLASS_OPTIONS}
+        onChange={(value) => set({ class: value || null })}
+      />
+      <ScopeSelects
+        scope={scope.data?.status === "ok" ? scope.data.data : null}
+        tenant={filters.tenant ?? null}
+        destination={filters.destination ?? null}
+        onChange={set}
+      />
+      {waiting ? (
         <Select
-          label="State"
-          value={filters.state ?? ""}
-          options={STATE_OPTIONS}
-          onChange={(value) => set({ state: value || null, sort: null })}
+          label="Order"
+          value={filters.sort ?? ""}
+          options={SORT_OPTIONS}
+          onChange={(value) => set({ sort: value || null })}
         />
-        <Select
-          label="Class"
-          value={filters.class ?? ""}
-          options={CLASS_OPTIONS}
-          onChange={(value) => set({ class: value || null })}
-        />
-        <ScopeSelects
-          scope={scope.data?.status === "ok" ? scope.data.data : null}
-          tenant={filters.tenant ?? null}
-          destination={filters.destination ?? null}
-          onChange={set}
-        />
-        {waiting ? (
-          <Select
-            label="Order"
-            value={filters.sort ?? ""}
-            options={SORT_OPTIONS}
-            onChange={(value) => set({ sort: value || null })}
-          />
-        ) : null}
-        <Button expanded={open} onClick={() => setAsked(!asked)} disabled={used > 0}>
-          <SlidersHorizontal aria-hidden="true" className="size-3.5" />
-          More filters
-        </Button>
-        {narrowed ? (
-          <Button variant="quiet" onClick={clear}>
-            Clear filters
-          </Button>
-        ) : null}
-        <SavedViews page="deliveries" />
-      </div>
-      {open ? <MoreFilters filters={filters} set={set} /> : null}
-    </search>
+      ) : null}
+      <Button expanded={open} onClick={() => setAsked(!asked)} disabled={used > 0}>
+        <SlidersHorizontal aria-hidden="true" className="size-3.5" />
+        More filters
+      </Button>
+    </FilterBar>
   );
 }

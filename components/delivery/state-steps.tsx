@@ -14,7 +14,7 @@ const KIND_WORDS: Record<StepKind, string> = {
   skipped: "not needed",
 };
 
-/** ready, leased, delayed, and the end: the one it had, or the one it is meant to have. */
+/** ready, leased, delayed where it was or is, and the end: the one it had, or the one it is meant to have. */
 export function StateSteps({
   delivery,
   attempts,
@@ -23,11 +23,12 @@ export function StateSteps({
   attempts: readonly AttemptEntry[];
 }) {
   const end: DeliveryState = isTerminal(delivery.state) ? delivery.state : "delivered";
-  const steps: DeliveryState[] = ["ready", "leased", "delayed", end];
+  const wasDelayed = delivery.state === "delayed" || attempts.some(({ decision }) => decision === "delayed");
+  const steps: DeliveryState[] = ["ready", "leased", ...(wasDelayed ? (["delayed"] as const) : []), end];
   return (
     <ol aria-label="States" className="flex flex-wrap items-center gap-x-1 gap-y-2">
       {steps.map((state, index) => {
-        const kind = kindOf(state, delivery, attempts);
+        const kind = kindOf(state, delivery);
         const { icon: Icon, label, tone } = STATE_WORDS[state];
         return (
           <li
@@ -56,17 +57,15 @@ export function StateSteps({
   );
 }
 
-function kindOf(state: DeliveryState, delivery: DeliveryDetail, attempts: readonly AttemptEntry[]): StepKind {
+function kindOf(state: DeliveryState, delivery: DeliveryDetail): StepKind {
   if (state === delivery.state) return "current";
   const tried = delivery.attempts > 0;
   switch (state) {
     case "ready":
+    case "delayed":
       return "passed";
     case "leased":
       if (tried) return "passed";
-      return isTerminal(delivery.state) ? "skipped" : "ahead";
-    case "delayed":
-      if (attempts.some((attempt) => attempt.decision === "delayed")) return "passed";
       return isTerminal(delivery.state) ? "skipped" : "ahead";
     default:
       return "ahead";

@@ -63,6 +63,7 @@ export function DestinationTableList(props: DestinationTableListProps) {
         {standIn(query.error, answer, props, () => void query.refetch()) ?? (
           <Rows
             region={region}
+            ofOneTenant={Boolean(filters.tenant)}
             rows={page ? rows : null}
             asOf={page?.asOf ?? null}
             busy={query.isPlaceholderData}

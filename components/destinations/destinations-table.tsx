@@ -6,7 +6,7 @@ import { formatCount } from "#components/ui/format.ts";
 import { ageAt, relativeTo } from "#components/ui/relative.ts";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
 import { StatusText } from "#components/ui/status.tsx";
-import { Cell, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
+import { Cell, Clipped, type Column, HeadCell, Lines, Row, Table } from "#components/ui/table.tsx";
 import { resultText } from "#components/ui/words.ts";
 import type { DestinationHealth } from "#db/console/read-destination-health.ts";
 import { formatAge } from "#domain/queue-age.ts";
@@ -19,41 +19,45 @@ const DEAD_LIMIT = 1_000;
 const SKELETON_ROWS = 12;
 const MAX_RAW_CHARS = 16;
 
+/** The tenant's column is left out where all rows are of one. */
+const TENANT = "tenant";
 const COLUMNS: readonly Column[] = [
-  { key: "name", label: "Destination" },
-  { key: "host", label: "Host, path masked" },
-  { key: "tenant", label: "Tenant" },
+  { key: "name", label: "Destination", srLabel: ", host with its path masked" },
+  { key: TENANT, label: "Tenant" },
   { key: "state", label: "State" },
   { key: "success", label: "Success, 24 h", align: "right" },
   { key: "p95", label: "p95, 1 h", align: "right" },
-  { key: "last", label: "Last result" },
-  { key: "retry", label: "Retry-After seen" },
-  { key: "concurrency", label: "In flight / limit", align: "right" },
-  { key: "rate", label: "Rate", align: "right" },
-  { key: "secret", label: "Secret age", align: "right" },
+  { key: "last", label: "Last result", srLabel: ", Retry-After seen" },
+  { key: "concurrency", label: "In flight / limit", srLabel: ", rate", align: "right" },
   { key: "dead", label: "Dead letters", align: "right" },
+  { key: "secret", label: "Secret age", align: "right" },
 ];
 
 export interface DestinationsTableProps {
   region: Region;
+  /** The list is of one tenant. */
+  ofOneTenant: boolean;
   /** Null while nothing has been read. */
   rows: readonly DestinationHealth[] | null;
   asOf: string | null;
   busy: boolean;
 }
 
-export function DestinationsTable({ region, rows, asOf, busy }: DestinationsTableProps) {
+export function DestinationsTable({ region, ofOneTenant, rows, asOf, busy }: DestinationsTableProps) {
+  const columns = ofOneTenant ? COLUMNS.filter(({ key }) => key !== TENANT) : COLUMNS;
   return (
     <Table
       pinned
       caption={`Destinations of ${region.toUpperCase()} with their health`}
-      columns={COLUMNS}
+      columns={columns}
       busy={busy}
     >
       {rows === null || asOf === null ? (
-        <SkeletonRows rows={SKELETON_ROWS} columns={COLUMNS.length} />
+        <SkeletonRows rows={SKELETON_ROWS} columns={columns.length} />
       ) : (
-        rows.map((row) => <DestinationLine key={row.id} region={region} row={row} asOf={asOf} />)
+        rows.map((row) => (
+          <DestinationLine key={row.id} region={region} ofOneTenant={ofOneTenant} row={row} asOf={asOf} />
+        ))
       )}
     </Table>
   );
@@ -61,43 +65,42 @@ export function DestinationsTable({ region, rows, asOf, busy }: DestinationsTabl
 
 interface LineProps {
   region: Region;
+  ofOneTenant: boolean;
   row: DestinationHealth;
   asOf: string;
 }
 
-function DestinationLine({ region, row, asOf }: LineProps) {
+function DestinationLine({ region, ofOneTenant, row, asOf }: LineProps) {
   return (
     <Row className="group">
       <HeadCell>
-        <Link
-          href={`/destinations/${row.id}?region=${region}`}
-          prefetch={false}
-          className="inline-flex min-h-6 items-center font-medium underline-offset-4 hover:underline"
-        >
-          {row.name}
-        </Link>
+        <Lines under={<code className="font-mono">{row.host}</code>} title={row.maskedUrl}>
+          <Link
+            href={`/destinations/${row.id}?region=${region}`}
+            prefetch={false}
+            className="inline-flex min-h-6 items-center font-medium underline-offset-4 hover:underline"
+          >
+            <Clipped text={row.name} />
+          </Link>
+        </Lines>
       </HeadCell>
-      <Cell className="font-mono text-muted">
-        <span title={row.maskedUrl}>{row.host}</span>
-      </Cell>
-      <Cell>
-        <Link
-          href={`/tenants/${row.tenant.id}?region=${region}`}
-          prefetch={false}
-          className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
-        >
-          {row.tenant.name}
-        </Link>
-      </Cell>
+      {ofOneTenant ? null : (
+        <Cell>
+          <Link
+            href={`/tenants/${row.tenant.id}?region=${region}`}
+            prefetch={false}
+            className="inline-flex min-h-6 items-center underline-offset-4 hover:underline"
+          >
+            <Clipped text={row.tenant.name} />
+          </Link>
+        </Cell>
+      )}
       <Cell>
         <DestinationStateMark destination={row} />
       </Cell>
       <HealthCells row={row} asOf={asOf} />
-      <Cell align="right">{concurrencyText(row)}</Cell>
-      <Cell align="right">{rateText(row)}</Cell>
       <Cell align="right">
-        {formatAge(ageAt(row.secretSetAt, asOf))}
-        {row.previousSecretUntil === null ? null : <span className="text-muted"> (two sign)</span>}
+        <Lines under={rateText(row)}>{concurrencyText(row)}</Lines>
       </Cell>
       <Cell align="right">
         <BoundedFigure
@@ -106,11 +109,16 @@ function DestinationLine({ region, row, asOf }: LineProps) {
           href={`/dead-letters?region=${region}&destination=${row.id}`}
         />
       </Cell>
+      <Cell align="right">
+        <Lines under={row.previousSecretUntil === null ? null : "two sign"}>
+          {formatAge(ageAt(row.secretSetAt, asOf))}
+        </Lines>
+      </Cell>
     </Row>
   );
 }
 
-function HealthCells({ row, asOf }: Omit<LineProps, "region">) {
+function HealthCells({ row, asOf }: Pick<LineProps, "row" | "asOf">) {
   const tone = successTone(row.success);
   return (
     <>
@@ -130,29 +138,34 @@ function HealthCells({ row, asOf }: Omit<LineProps, "region">) {
         {row.last === null ? (
           <Nothing label="no attempt yet" />
         ) : (
-          <>
+          <Lines
+            under={row.retryAfter === null ? null : <RetryAfterSeen seen={row.retryAfter} asOf={asOf} />}
+          >
             {resultText(row.last.outcome, row.last.status)}{" "}
             <span className="text-faint">{relativeTo(row.last.at, asOf)}</span>
-          </>
-        )}
-      </Cell>
-      <Cell className="text-muted">
-        {row.retryAfter === null ? (
-          <Nothing label="never" />
-        ) : (
-          <>
-            <code className="font-mono" title={row.retryAfter.raw}>
-              {shortened(row.retryAfter.raw)}
-            </code>
-            {row.retryAfter.seenAt === null ? null : (
-              <span className="text-faint">
-                , seen <Age ms={ageAt(row.retryAfter.seenAt, asOf)} /> ago
-              </span>
-            )}
-          </>
+          </Lines>
         )}
       </Cell>
     </>
+  );
+}
+
+function RetryAfterSeen({
+  seen: { raw, seenAt },
+  asOf,
+}: {
+  seen: NonNullable<DestinationHealth["retryAfter"]>;
+  asOf: string;
+}) {
+  return (
+    <span title={raw}>
+      Retry-After <code className="font-mono">{shortened(raw)}</code>
+      {seenAt === null ? null : (
+        <>
+          , <Age ms={ageAt(seenAt, asOf)} /> ago
+        </>
+      )}
+    </span>
   );
 }
 

@@ -2,8 +2,8 @@
 /** The destinations of one region: filters from the address above the list. */
 import { useScope } from "#components/queries/deliveries.ts";
 import { SavedViews } from "#components/shell/saved-views.tsx";
-import { Button } from "#components/ui/button.tsx";
 import { DroppedChips } from "#components/ui/dropped-chips.tsx";
+import { countUsed, FilterBar } from "#components/ui/filter-bar.tsx";
 import { SearchField } from "#components/ui/search-field.tsx";
 import { Select } from "#components/ui/select.tsx";
 import { DestinationTableList } from "./destination-list.tsx";
@@ -28,7 +28,7 @@ export function DestinationsPage() {
   const view = useDestinationFilters();
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <FilterBar {...view} />
+      <DestinationFilterBar {...view} />
       <DroppedChips known={DESTINATION_PARAMETERS} />
       <DestinationTableList
         title={`Destinations in ${view.region.toUpperCase()}`}
@@ -42,17 +42,23 @@ export function DestinationsPage() {
   );
 }
 
-function FilterBar({ region, filters, narrowed, set, clear }: DestinationFilters) {
+function DestinationFilterBar({ region, filters, narrowed, set, clear }: DestinationFilters) {
   const scope = useScope(region);
   const tenants = scope.data?.status === "ok" ? scope.data.data.tenants : [];
   return (
-    <search className="flex flex-wrap items-center gap-2">
-      <SearchField
-        key={filters.q ?? ""}
-        label="Name, host or dst_ id"
-        value={filters.q ?? ""}
-        onSubmit={(q) => set({ q: q === "" ? null : q })}
-      />
+    <FilterBar
+      used={countUsed(filters, ["state", "tenant", "sort"])}
+      onClear={narrowed ? clear : null}
+      end={<SavedViews page="destinations" />}
+      lead={
+        <SearchField
+          key={filters.q ?? ""}
+          label="Name, host or dst_ id"
+          value={filters.q ?? ""}
+          onSubmit={(q) => set({ q: q === "" ? null : q })}
+        />
+      }
+    >
       <Select
         label="State"
         value={filters.state ?? ""}
@@ -66,13 +72,7 @@ function FilterBar({ region, filters, narrowed, set, clear }: DestinationFilters
         options={SORT_OPTIONS}
         onChange={(value) => set({ sort: value || null })}
       />
-      {narrowed ? (
-        <Button variant="quiet" onClick={clear}>
-          Clear filters
-        </Button>
-      ) : null}
-      <SavedViews page="destinations" />
-    </search>
+    </FilterBar>
   );
 }
 

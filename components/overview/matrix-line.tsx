@@ -13,6 +13,7 @@ import type { Overview } from "#db/console/read-overview.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import { HELD_WORDS } from "./held-words.ts";
 import type { Line } from "./matrix-lines.ts";
+import { NoisyMark } from "./noise-line.tsx";
 import { bounded, capital, formatShare, toneOf } from "./overview-words.ts";
 
 export interface MatrixLineProps {
@@ -50,6 +51,12 @@ export function MatrixLine({ line, overview }: MatrixLineProps) {
       <Cell align="right">
         <Dead line={line} overview={overview} />
       </Cell>
+      <Cell align="right" className="max-xl:hidden">
+        <Marked
+          text={line.requestShare === null ? null : formatShare(line.requestShare)}
+          tone={line.noisy ? "warn" : "neutral"}
+        />
+      </Cell>
       <Cell align="right">
         <Marked
           text={line.rateLimitedShare === null ? null : formatShare(line.rateLimitedShare)}
@@ -83,7 +90,10 @@ export function MatrixCard({ line, overview }: MatrixLineProps) {
         </span>
         <LineMenu line={line} />
       </div>
-      <TenantState line={line} />
+      <div className="flex flex-wrap gap-x-3">
+        <TenantState line={line} />
+        {line.noisy ? <NoisyMark /> : null}
+      </div>
       <dl className="grid grid-cols-2 gap-x-4 gap-y-1 text-table">
         <Field name="First attempt, oldest">
           <FirstAttemptAge line={line} ms={line.firstAttemptMs} />

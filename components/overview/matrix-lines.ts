@@ -13,6 +13,8 @@ export interface Line extends MatrixRow {
   thresholds: Thresholds;
   /** Database time of its region's answer, UTC. */
   asOf: string;
+  /** It takes an outsized part of its region. */
+  noisy: boolean;
 }
 
 export function keyOf(line: Line): string {
@@ -25,7 +27,14 @@ export function linesOf(overview: Overview): Line[] {
     .flatMap((answer) => {
       if (answer.status !== "ok") return [];
       const { region, data, asOf } = answer;
-      return data.tenants.map((row) => ({ ...row, region, asOf, thresholds: data.thresholds }));
+      const noisy = new Set(data.noise.tenants.map(({ id }) => id));
+      return data.tenants.map((row) => ({
+        ...row,
+        region,
+        asOf,
+        thresholds: data.thresholds,
+        noisy: noisy.has(row.id),
+      }));
     })
     .sort((a, b) => worstOf(b) - worstOf(a))
     .slice(0, MAX_LINES);

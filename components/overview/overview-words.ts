@@ -25,6 +25,11 @@ export function formatShare(share: number | null): string {
   return `${Number(percent.toFixed(1))} %`;
 }
 
+/** Keeps "6 m 12 s" and "62 %" on one line. */
+export function unbroken(text: string): string {
+  return text.replace(/\d+ (?:%|(?:[dhms]|ms)(?: \d+ [hms])?\b)/g, (part) => part.replaceAll(" ", "\u00a0"));
+}
+
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

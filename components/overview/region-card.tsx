@@ -59,16 +59,18 @@ export function RegionCard({ answer, overview, stale }: RegionCardProps) {
 export function RegionCardSkeleton({ region }: { region: Region }) {
   return (
     <Panel flush title={`Region ${region.toUpperCase()}`}>
-      <div className={TILE_GRID} aria-hidden="true">
-        {Array.from({ length: TILES }, (_, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the stand-ins have no identity and never move.
-          <div key={index} className="grid gap-1 bg-surface px-4 py-3">
-            <Skeleton className="h-5 w-24" />
-            <Skeleton className="h-7 w-16" />
-            <Skeleton className="h-5 w-20" />
-            <Skeleton className="h-6 w-full" />
-          </div>
-        ))}
+      <div className="@container" aria-hidden="true">
+        <div className={TILE_GRID}>
+          {Array.from({ length: TILES }, (_, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the stand-ins have no identity and never move.
+            <div key={index} className="grid gap-1 bg-surface px-3 py-3 @2xl:px-4">
+              <Skeleton className="h-5 w-24" />
+              <Skeleton className="h-7 w-16" />
+              <Skeleton className="h-5 w-20" />
+              <Skeleton className="h-6 w-full" />
+            </div>
+          ))}
+        </div>
       </div>
       <div className="h-9" />
     </Panel>

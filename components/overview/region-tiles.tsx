@@ -8,7 +8,8 @@ import { bounded, formatShare, toneOf } from "./overview-words.ts";
 import { Tile } from "./tile.tsx";
 
 export const TILES = 8;
-export const TILE_GRID = "grid auto-rows-fr grid-cols-2 gap-px bg-line sm:grid-cols-4";
+/** Tiles of a line share the rows of their labels and of their numbers, so that a label of two lines moves no number out of line. */
+export const TILE_GRID = "grid grid-cols-2 gap-px bg-line @lg:grid-cols-4";
 
 export interface TilesProps {
   region: Region;
@@ -18,11 +19,13 @@ export interface TilesProps {
 
 export function RegionTiles(props: TilesProps) {
   return (
-    <dl className={TILE_GRID}>
-      <AgeTiles {...props} />
-      <QueueTiles {...props} />
-      <HealthTiles {...props} />
-    </dl>
+    <div className="@container">
+      <dl className={TILE_GRID}>
+        <AgeTiles {...props} />
+        <QueueTiles {...props} />
+        <HealthTiles {...props} />
+      </dl>
+    </div>
   );
 }
 

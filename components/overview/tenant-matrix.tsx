@@ -24,6 +24,13 @@ const COLUMNS: readonly Column[] = [
   { key: "due", label: "Due", srLabel: ", oldest and count", align: "right" },
   { key: "held", label: "Held", srLabel: " apart, oldest and count", align: "right" },
   { key: "dead", label: "Dead letters", srLabel: ", count and oldest", align: "right" },
+  {
+    key: "share",
+    label: "Requests, 5 m",
+    srLabel: ", part of the region's",
+    align: "right",
+    className: "max-xl:hidden",
+  },
   { key: "throttled", label: "429, 5 m", align: "right" },
   { key: "flight", label: "In flight", srLabel: " of limit", align: "right" },
   { key: "last", label: "Delivered", srLabel: ", last", align: "right" },

@@ -52,6 +52,7 @@ function answer(change: Partial<RegionOverview> = {}): RegionAnswer<RegionOvervi
     countedAt: AS_OF,
     tenants: [],
     tenantsLeftOut: 0,
+    noise: { verdict: "nobody", minutes: 5, tenants: [] },
     ...change,
   };
   return { region: "eu", status: "ok", asOf: AS_OF, data };
@@ -103,6 +104,7 @@ test("late names the worst tenant, and its own endpoint where that is the cause"
     limit: 100,
     firstAttemptP95Ms: null,
     rateLimitedShare: null,
+    requestShare: null,
     deadLetters: { count: 0, oldestMs: 0 },
     lastDeliveredAt: null,
   };

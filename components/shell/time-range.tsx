@@ -39,7 +39,8 @@ export function TimeRange() {
       {/* On a phone the bars must not cover the page: one short field in place of five. */}
       <Select
         label="Time range"
-        className="md:hidden"
+        // A range is always chosen: in the colour of a chosen filter the field would look as if it had the focus.
+        className="md:hidden [&>select]:border-line-strong [&>select]:font-normal"
         value={range}
         options={OPTIONS}
         onChange={(value) => setRange(SERIES_RANGE_NAMES.find((known) => known === value) ?? DEFAULT_RANGE)}

@@ -1,7 +1,7 @@
 "use client";
 /** The filters of the tenants. Every change goes into the page's address. */
 import { SavedViews } from "#components/shell/saved-views.tsx";
-import { Button } from "#components/ui/button.tsx";
+import { countUsed, FilterBar } from "#components/ui/filter-bar.tsx";
 import { SearchField } from "#components/ui/search-field.tsx";
 import { Select } from "#components/ui/select.tsx";
 import { TENANT_STATE_WORDS } from "./tenant-state.tsx";
@@ -23,13 +23,19 @@ const SORT_OPTIONS = [
 
 export function TenantFilterBar({ filters, narrowed, set, clear }: TenantFilters) {
   return (
-    <search className="flex flex-wrap items-center gap-2">
-      <SearchField
-        key={filters.q ?? ""}
-        label="Name or slug"
-        value={filters.q ?? ""}
-        onSubmit={(q) => set({ q: q === "" ? null : q })}
-      />
+    <FilterBar
+      used={countUsed(filters, ["state", "class", "sort"])}
+      onClear={narrowed ? clear : null}
+      end={<SavedViews page="tenants" />}
+      lead={
+        <SearchField
+          key={filters.q ?? ""}
+          label="Name or slug"
+          value={filters.q ?? ""}
+          onSubmit={(q) => set({ q: q === "" ? null : q })}
+        />
+      }
+    >
       <Select
         label="State"
         value={filters.state ?? ""}
@@ -48,12 +54,6 @@ export function TenantFilterBar({ filters, narrowed, set, clear }: TenantFilters
         options={SORT_OPTIONS}
         onChange={(value) => set({ sort: value || null })}
       />
-      {narrowed ? (
-        <Button variant="quiet" onClick={clear}>
-          Clear filters
-        </Button>
-      ) : null}
-      <SavedViews page="tenants" />
-    </search>
+    </FilterBar>
   );
 }

@@ -46,6 +46,7 @@ export function TenantPage({ id }: { id: string }) {
               <TenantControls region={view.region} tenantId={tenant.id} name={tenant.name} />
               <DraftReplayLink
                 path={newReplayPath(view.region, { tenant: tenant.id, until: answer?.asOf ?? null })}
+                refusal={tenant.deadLetters.count === 0 ? "It has no dead letters." : null}
               />
             </div>
           )

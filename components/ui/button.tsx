@@ -15,6 +15,8 @@ export interface ButtonProps {
   label?: string;
   pressed?: boolean;
   expanded?: boolean;
+  /** Id of what it unfolds. */
+  controls?: string;
 }
 
 const SIZES = {
@@ -37,6 +39,7 @@ export function Button({
   label,
   pressed,
   expanded,
+  controls,
   className,
   ...rest
 }: ButtonProps) {
@@ -47,6 +50,7 @@ export function Button({
       title={label}
       aria-pressed={pressed}
       aria-expanded={expanded}
+      aria-controls={controls}
       className={cx(
         "inline-flex shrink-0 items-center justify-center gap-1.5 whitespace-nowrap text-table font-medium",
         "transition-colors duration-100 disabled:opacity-50",

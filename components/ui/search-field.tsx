@@ -2,17 +2,29 @@
 /** A search for one exact text. It runs when it is submitted, not while it is typed. */
 import { Search } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { cx } from "./cx.ts";
 
 const MAX_CHARS = 255;
+const SIZES = { long: "basis-72 md:max-w-md", short: "basis-44 md:max-w-60" };
 
 export interface SearchFieldProps {
   label: string;
+  /** What fits into the field where the label does not. */
+  placeholder?: string;
+  /** "short": beside another search. */
+  size?: keyof typeof SIZES;
   value: string;
   onSubmit: (text: string) => void;
 }
 
 /** Give it a key when its value can change from outside. */
-export function SearchField({ label, value, onSubmit }: SearchFieldProps) {
+export function SearchField({
+  label,
+  placeholder = label,
+  size = "long",
+  value,
+  onSubmit,
+}: SearchFieldProps) {
   const [text, setText] = useState(value);
 
   function submit(event: FormEvent) {
@@ -21,7 +33,7 @@ export function SearchField({ label, value, onSubmit }: SearchFieldProps) {
   }
 
   return (
-    <form onSubmit={submit} className="relative min-w-0 flex-1 basis-72 md:max-w-md">
+    <form onSubmit={submit} className={cx("relative min-w-0 flex-1", SIZES[size])}>
       <Search
         aria-hidden="true"
         className="pointer-events-none absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-faint"
@@ -29,7 +41,7 @@ export function SearchField({ label, value, onSubmit }: SearchFieldProps) {
       <input
         type="search"
         aria-label={label}
-        placeholder={label}
+        placeholder={placeholder}
         value={text}
         maxLength={MAX_CHARS}
         autoComplete="off"

@@ -112,3 +112,41 @@ export function HeadCell({ children, wrap = false, className }: Omit<CellProps, 
     </th>
   );
 }
+
+/** A name on one line that must not push the columns behind it out of sight; all of it in the title and wherever its row leads. */
+export function Clipped({
+  text,
+  title = text,
+  wide = false,
+}: {
+  text: string;
+  title?: string;
+  wide?: boolean;
+}) {
+  return (
+    <span
+      className={cx("inline-block truncate align-bottom", wide ? "max-w-48" : "max-w-36 2xl:max-w-52")}
+      title={title}
+    >
+      {text}
+    </span>
+  );
+}
+
+/** Two things that belong together in one cell, the second smaller; without it the row keeps its height. */
+export function Lines({
+  children,
+  under,
+  title,
+}: {
+  children: ReactNode;
+  under: ReactNode;
+  title?: string | undefined;
+}) {
+  return (
+    <span className="block py-1" title={title}>
+      {children}
+      {under === null ? null : <span className="block text-axis text-faint">{under}</span>}
+    </span>
+  );
+}

@@ -1,6 +1,7 @@
 /** Dead letters by cause: counts, scopes, states, pages and filters, on real rows; and what the statements read at size. */
 import type { PoolClient } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rollUpSeries } from "#db/queue/roll-up-series.ts";
 import type { GroupState } from "#domain/dead-letter-group.ts";
 import { toPublicId } from "#domain/ids.ts";
 import { type AccessScope, EVERYWHERE, type Grant } from "#domain/permissions.ts";
@@ -194,6 +195,16 @@ describe("REG-3 scopes", () => {
         permit: { dead_letter_triage: { allowed: false } },
       },
     });
+    // Of the last hour the bank's destination has taken three requests of four.
+    await pool.query(
+      `INSERT INTO sluice.attempt (id, region, delivery_id, tenant_id, destination_id, service_class, lane, cycle, kind, number, lease_token,
+                                   due_at, started_at, duration_ms, outcome, decision)
+       SELECT gen_random_uuid(), 'us', gen_random_uuid(), $1, $2, 'routine', 'first', 1, 'http', 1, gen_random_uuid(), m.at, m.at, 40,
+              CASE WHEN n = 1 THEN 'rejected' ELSE 'delivered' END, CASE WHEN n = 1 THEN 'dead' ELSE 'delivered' END
+         FROM (SELECT clock_timestamp() AS at) m, generate_series(1, 4) n`,
+      [bank, at.ledger],
+    );
+    await rollUpSeries(pool, 0);
     const wide = await readDeadLetterGroup({ us: null }, [support(null)], { region: "us", id });
     expect(wide).toMatchObject({
       data: {
@@ -207,10 +218,12 @@ describe("REG-3 scopes", () => {
     const viewer = await readDeadLetterGroup({ us: null }, [VIEWER], { region: "us", id });
     expect(viewer).toMatchObject({ data: { permit: { will_not_replay: { allowed: false } } } });
     if (wide.status !== "ok") throw new Error(wide.detail);
-    expect(wide.data.shares.map(({ tenant, entries }) => [tenant.slug, entries])).toEqual([
-      ["bank", 5],
-      ["shop", 2],
-    ]);
+    expect(wide.data.shares.map(({ tenant, entries, lastHour }) => [tenant.slug, entries, lastHour])).toEqual(
+      [
+        ["bank", 5, { requests: 4, delivered: 3 }],
+        ["shop", 2, { requests: 0, delivered: 0 }],
+      ],
+    );
     expect(wide.data.samples).toHaveLength(7);
     await pool.query("DELETE FROM sluice.dead_letter WHERE fingerprint = $1", [fingerprint]);
   });

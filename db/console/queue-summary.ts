@@ -9,6 +9,7 @@ import type { CountAndAge } from "#domain/queue-age.ts";
 import { FIRST_AGE_BOUNDS_MS, quantileOf } from "#domain/series.ts";
 import type { FirstAttempt } from "./ages.ts";
 import { queueRows } from "./queue-now.ts";
+import { LOADS, LOADS_JSON, type LoadsJson } from "./tenant-loads.ts";
 
 /** The answer of `queueText`. Instants are milliseconds since 1970. */
 export interface QueueJson {
@@ -30,6 +31,8 @@ export interface QueueJson {
   tenantCount: number;
   /** Tenants with a first attempt past its target, in whatever class. */
   tenantsLate: number;
+  /** What all tenants take of the region, and those that take most. */
+  loads: LoadsJson;
 }
 
 interface TenantJson {
@@ -64,6 +67,8 @@ interface TenantJson {
   /** Of the last 5 minutes. */
   requests: number;
   rateLimited: number;
+  /** Of the minutes that `loads` counts; null for a deleted tenant. */
+  loadRequests: number | null;
   firstAges: number[] | null;
   firstAgeMaxMs: number;
 }
@@ -102,6 +107,8 @@ export interface MatrixRow {
   firstAttemptP95Ms: number | null;
   /** 429 answers of all requests of the last 5 minutes; null when there was no request. */
   rateLimitedShare: number | null;
+  /** Its part of all requests of the last 5 minutes, of the tenants in scope; null when there was no request. */
+  requestShare: number | null;
   /** `count` is `TENANT_DEAD_LIMIT + 1` for anything above it. */
   deadLetters: CountAndAge;
   lastDeliveredAt: string | null;
@@ -173,7 +180,7 @@ ${OLDEST_DEAD}
      LIMIT $2
   ), recent AS (
 ${RECENT_COUNTS}
-  )
+  ), ${LOADS}
   SELECT json_build_object(
     'classes', coalesce((SELECT json_agg(c) FROM (
       SELECT q.service_class AS "serviceClass", ${ms("min(q.first_due_at)")} AS "firstDueMs",
@@ -195,9 +202,10 @@ ${RECENT_COUNTS}
       'dead', coalesce(dead.n, 0), 'oldestDiedMs', ${ms("r.oldest_died")}, 'lastDeliveredMs', ${ms("delivered.at")},
       'limit', r.concurrency, 'breakers', health.breakers, 'breakerUntilMs', ${ms("health.breaker_until")}, 'limited', health.limited,
       'requests', coalesce(recent.requests, 0), 'rateLimited', coalesce(recent.rate_limited, 0), 'firstAges', recent.first_ages,
-      'firstAgeMaxMs', coalesce(recent.first_age_max_ms, 0)) ORDER BY r.place)
+      'loadRequests', lately.requests, 'firstAgeMaxMs', coalesce(recent.first_age_max_ms, 0)) ORDER BY r.place)
       FROM ranked r
       LEFT JOIN recent ON recent.tenant_id = r.tenant_id
+      LEFT JOIN loads lately ON lately.id = r.tenant_id
       LEFT JOIN LATERAL (
         SELECT count(*) AS n FROM (SELECT 1 FROM sluice.dead_letter d WHERE d.tenant_id = r.tenant_id AND d.will_not_replay_at IS NULL
                                     LIMIT ${TENANT_DEAD_LIMIT + 1}) d) dead ON r.oldest_died IS NOT NULL
@@ -210,7 +218,8 @@ ${RECENT_COUNTS}
           FROM sluice.destination x JOIN sluice.destination_state s ON s.destination_id = x.id
          WHERE x.tenant_id = r.tenant_id AND x.deleted_at IS NULL) health ON true), '[]'),
     'tenantsLate', (SELECT count(DISTINCT q.tenant_id) FROM q WHERE ${LATE}),
-    'tenantCount', (SELECT count(*) FROM per)) AS queue`;
+    'tenantCount', (SELECT count(*) FROM per),
+    'loads', ${LOADS_JSON}) AS queue`;
 
 function ms(expression: string): string {
   return `(extract(epoch FROM ${expression}) * 1000)::double precision`;
@@ -263,10 +272,10 @@ export function summarise(queue: QueueJson, asOf: Date): QueueSummary {
 
 /** The matrix lines in their rank. */
 export function toMatrix(queue: QueueJson, asOf: Date): MatrixRow[] {
-  return queue.tenants.map((row) => toMatrixRow(row, asOf.getTime()));
+  return queue.tenants.map((row) => toMatrixRow(row, asOf.getTime(), queue.loads.requests));
 }
 
-function toMatrixRow(row: TenantJson, nowMs: number): MatrixRow {
+function toMatrixRow(row: TenantJson, nowMs: number, requests: number): MatrixRow {
   const id = toPublicId("ten", row.id);
   return {
     id,
@@ -285,6 +294,7 @@ function toMatrixRow(row: TenantJson, nowMs: number): MatrixRow {
     firstAttemptP95Ms:
       row.firstAges === null ? null : quantileOf(row.firstAges, FIRST_AGE_BOUNDS_MS, 0.95, row.firstAgeMaxMs),
     rateLimitedShare: row.requests === 0 ? null : row.rateLimited / row.requests,
+    requestShare: row.loadRequests === null || requests === 0 ? null : row.loadRequests / requests,
     deadLetters: { count: row.dead, oldestMs: ageOf(row.oldestDiedMs, nowMs) },
     lastDeliveredAt: isoOf(row.lastDeliveredMs),
   };

@@ -23,6 +23,8 @@ export interface TenantShare {
   tenant: TenantName;
   destination: DestinationName;
   entries: number;
+  /** What the destination said to all of its requests of the last hour: whether other bodies succeed. */
+  lastHour: { requests: number; delivered: number };
 }
 
 /** What somebody did about the cause. */
@@ -80,7 +82,7 @@ export async function readDeadLetterGroup(
       noteHidden: shared && facts.note !== null,
       resolvedAt: facts.resolved_at?.toISOString() ?? null,
       countLimit: COUNT_LIMIT,
-      shares: await readShares(sql, fingerprint, tenants),
+      shares: await readShares(sql, fingerprint, tenants, asOf),
       samples: await readSampleEntries(sql, tenants, { region, group: id, limit: SAMPLE_ROWS }),
       history: shared ? [] : await readHistory(sql, id),
       permit: permitsOf(grants, ["dead_letter_triage", "will_not_replay"], { region, tenantId }),
@@ -117,12 +119,19 @@ interface ShareRow {
   destination_name: string | null;
   destination_url: string | null;
   n: number;
+  requests: number;
+  delivered: number;
 }
 
-async function readShares(sql: Reader, fingerprint: string, tenants: TenantScope): Promise<TenantShare[]> {
+async function readShares(
+  sql: Reader,
+  fingerprint: string,
+  tenants: TenantScope,
+  asOf: Date,
+): Promise<TenantShare[]> {
   const rows = await sql<ShareRow>(
     `SELECT d.tenant_id, t.slug AS tenant_slug, t.name AS tenant_name, d.destination_id, x.name AS destination_name,
-            x.url AS destination_url, d.n
+            x.url AS destination_url, d.n, coalesce(m.requests, 0)::integer AS requests, coalesce(m.delivered, 0)::integer AS delivered
        FROM (SELECT r.tenant_id, r.destination_id, count(*)::integer AS n
                FROM (SELECT l.tenant_id, l.destination_id FROM sluice.dead_letter l
                       WHERE l.fingerprint = $1 AND ($2::uuid[] IS NULL OR l.tenant_id = ANY ($2))
@@ -130,8 +139,11 @@ async function readShares(sql: Reader, fingerprint: string, tenants: TenantScope
               GROUP BY 1, 2 ORDER BY n DESC, 1, 2 LIMIT ${MAX_SHARES}) d
        LEFT JOIN sluice.tenant t ON t.id = d.tenant_id
        LEFT JOIN sluice.destination x ON x.id = d.destination_id
+       LEFT JOIN LATERAL (
+         SELECT sum(m.requests) AS requests, sum(m.delivered) AS delivered FROM sluice.series_minute m
+          WHERE m.destination_id = d.destination_id AND m.minute > $3::timestamptz - interval '1 hour') m ON true
       ORDER BY d.n DESC, d.tenant_id, d.destination_id`,
-    [fingerprint, tenants],
+    [fingerprint, tenants, asOf],
   );
   return rows.map((row) => {
     const tenantId = toPublicId("ten", row.tenant_id);
@@ -143,6 +155,7 @@ async function readShares(sql: Reader, fingerprint: string, tenants: TenantScope
         host: hostOf(row.destination_url),
       },
       entries: row.n,
+      lastHour: { requests: row.requests, delivered: row.delivered },
     };
   });
 }

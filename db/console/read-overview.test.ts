@@ -14,12 +14,16 @@ const SLACK_MS = 20_000;
 let regions: TestRegions;
 let tenantId: string;
 let destinationId: string;
+/** Another tenant of the region. */
+let other: { tenantId: string; destinationId: string };
 
 beforeAll(async () => {
   regions = await createTestRegions();
   await pointConsoleAt({ us: regions.us.connectionString, eu: regions.eu.connectionString });
   tenantId = await addTenant(regions.us.pool, "us", "northwind");
   destinationId = await addDestination(regions.us.pool, "us", tenantId);
+  const otherId = await addTenant(regions.us.pool, "us", "southwind");
+  other = { tenantId: otherId, destinationId: await addDestination(regions.us.pool, "us", otherId) };
 });
 
 afterEach(async () => {
@@ -156,14 +160,20 @@ describe("dead letters", () => {
 
 describe("the last minutes", () => {
   /** Attempts of now, counted. */
-  async function tried(count: number, lateMs: number, outcome = "delivered", kind = "http"): Promise<void> {
+  async function tried(
+    count: number,
+    lateMs: number,
+    outcome = "delivered",
+    kind = "http",
+    whose = { tenantId, destinationId },
+  ): Promise<void> {
     await regions.us.pool.query(
       `INSERT INTO sluice.attempt (id, region, delivery_id, tenant_id, destination_id, service_class, lane, cycle, kind, number, lease_token,
                                    due_at, started_at, duration_ms, outcome, decision)
        SELECT gen_random_uuid(), 'us', gen_random_uuid(), $1, $2, 'routine', 'first', 1, $6, 1, gen_random_uuid(),
               m.at - $3::integer * interval '1 millisecond', m.at, 40, $4, CASE WHEN $4 = 'delivered' THEN 'delivered' ELSE 'delayed' END
          FROM (SELECT clock_timestamp() AS at) m, generate_series(1, $5)`,
-      [tenantId, destinationId, lateMs, outcome, count, kind],
+      [whose.tenantId, whose.destinationId, lateMs, outcome, count, kind],
     );
     await rollUpSeries(regions.us.pool, 0);
   }
@@ -189,6 +199,38 @@ describe("the last minutes", () => {
     expect(data.tenants[0]?.lastDeliveredAt).not.toBeNull();
     expect(data.trends.expiredLeases.reduce<number>((sum, value) => sum + (value ?? 0), 0)).toBe(2);
     expect(data.trends.oldestMs).toHaveLength(60);
+  });
+
+  test("who is noisy is told by requests, 429 answers and slots beside the fair share, of the tenants in scope alone", async () => {
+    await add(3_600);
+    await tried(90, 40);
+    await tried(30, 40, "rate_limited");
+    const alone = await overview();
+    expect(alone.noise).toEqual({ verdict: "nobody", minutes: 5, tenants: [] });
+    await tried(30, 40, "delivered", "http", other);
+    await addWorker(regions.us.pool, "us");
+    for (let index = 0; index < 4; index += 1) await add(-1, { state: "leased" });
+    const { noise, tenants, slots } = await overview();
+    expect(noise).toMatchObject({
+      verdict: "noisy",
+      tenants: [
+        {
+          slug: "northwind",
+          requests: 120,
+          rateLimitedShare: 0.25,
+          inFlight: 4,
+          shares: { ofRequests: 0.8, ofSlots: 4 / slots, ofRateLimited: 1, fair: 0.5 },
+        },
+      ],
+    });
+    expect(noise.tenants[0]?.because).toEqual(expect.arrayContaining(["requests", "rate_limited"]));
+    expect(tenants.map(({ requestShare }) => requestShare)).toEqual([0.8]);
+    const [mine] = (await readOverview({ us: [other.tenantId] }, ["us"])).regions;
+    expect(mine?.status === "ok" && mine.data.noise).toEqual({
+      verdict: "too_little",
+      minutes: 5,
+      tenants: [],
+    });
   });
 
   test("nothing tried is no data, not zero", async () => {

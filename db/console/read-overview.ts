@@ -23,6 +23,7 @@ import { type Reader, type RegionAnswer, readRegion } from "./read-region.ts";
 import { readAmplification } from "./read-series.ts";
 import { COUNT_LIMIT, type LastHour, readFacts, readLastHour } from "./region-facts.ts";
 import { snapshot, WARM_RULES } from "./snapshot.ts";
+import { noiseOf, type RegionNoise } from "./tenant-loads.ts";
 import { judgeRegion, type Verdict } from "./verdict.ts";
 
 export { COUNT_LIMIT };
@@ -62,6 +63,8 @@ export interface RegionOverview extends LastHour {
   tenants: MatrixRow[];
   /** Tenants with live work or dead letters that the matrix leaves out. */
   tenantsLeftOut: number;
+  /** Who takes an outsized part of the region, by what the last minutes and this moment say. */
+  noise: RegionNoise;
 }
 
 /** What is the same in every region. */
@@ -192,6 +195,7 @@ async function overviewOf(
     countedAt: facts.counted_at?.toISOString() ?? null,
     tenants: toMatrix(queue.queue, asOf),
     tenantsLeftOut: Math.max(0, queue.queue.tenantCount - queue.queue.tenants.length),
+    noise: noiseOf(queue.queue.loads, facts.slots),
   };
 }
 

@@ -75,6 +75,9 @@ export const tenantShare: z.ZodType<TenantShare> = z.object({
   tenant: tenantName,
   destination: destinationName,
   entries: z.number(),
+  lastHour: z
+    .object({ requests: z.number(), delivered: z.number() })
+    .describe("What the destination said to all of its requests of the last hour."),
 });
 
 export const deadLetterRow: z.ZodType<DeadLetterRow> = z.object({

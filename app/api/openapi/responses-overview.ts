@@ -12,8 +12,10 @@ import type { Series } from "#db/console/read-series.ts";
 import type { Recent, Trends, TriedShare } from "#db/console/region-facts.ts";
 import type { Annotation } from "#db/console/series-annotations.ts";
 import type { CountPoint, Ends, SamplePoint } from "#db/console/series-points.ts";
+import type { NoisyTenant, RegionNoise } from "#db/console/tenant-loads.ts";
 import type { Verdict, VerdictLevel } from "#db/console/verdict.ts";
 import { SERVICE_CLASSES } from "#domain/delivery.ts";
+import { NOISE_CAUSES, NOISE_VERDICTS } from "#domain/noisy-tenant.ts";
 import type { Thresholds } from "#domain/objectives.ts";
 import { regionAnswer } from "./responses-base.ts";
 import { activeBreakGlass, activeReplay } from "./responses-replays-more.ts";
@@ -81,8 +83,43 @@ export const matrixRow: z.ZodType<MatrixRow> = z.object({
     .number()
     .nullable()
     .describe("429 answers of all requests of the last 5 minutes; null when there was no request."),
+  requestShare: z
+    .number()
+    .nullable()
+    .describe(
+      "Its part of all requests of the last 5 minutes, of the tenants in scope; null when there was no request.",
+    ),
   deadLetters: countAndAge,
   lastDeliveredAt: z.string().nullable(),
+});
+
+export const noisyTenant: z.ZodType<NoisyTenant> = z.object({
+  id: z.string().describe("`ten_...`"),
+  slug: z.string(),
+  name: z.string(),
+  because: z.array(z.enum(NOISE_CAUSES)).describe("What it has an outsized part of; at least one."),
+  requests: z.number().describe("Of the last minutes."),
+  rateLimitedShare: z
+    .number()
+    .nullable()
+    .describe("429 answers of its own requests; null when there was no request."),
+  inFlight: z.number(),
+  shares: z
+    .object({
+      ofRequests: z.number().nullable(),
+      ofSlots: z.number().nullable().describe("What it has in flight, of the slots of the workers that run."),
+      ofRateLimited: z.number().nullable().describe("Of all 429 answers."),
+      fair: z.number().describe("By its weight among the tenants that send."),
+    })
+    .describe("Parts from 0 to 1 of what the tenants in scope did; null when there is nothing to divide."),
+});
+
+export const noise: z.ZodType<RegionNoise> = z.object({
+  verdict: z
+    .enum(NOISE_VERDICTS)
+    .describe("`too_little`: too few requests to say so of anybody. `nobody`: no part is outsized."),
+  minutes: z.number().describe("How far back requests and 429 answers were counted."),
+  tenants: z.array(noisyTenant).describe("The one with the greatest part of the requests first; at most 2."),
 });
 
 export const recent: z.ZodType<Recent> = z.object({
@@ -164,6 +201,7 @@ export const regionOverview: z.ZodType<RegionOverview> = z.object({
     .describe("Until when attempts were counted for rates and shares; null before the first count."),
   tenants: z.array(matrixRow),
   tenantsLeftOut: z.number().describe("Tenants with live work or dead letters that the matrix leaves out."),
+  noise: noise.describe("Which tenants take an outsized part of the region, among those in scope."),
   recent: recent,
   triedShares: z.array(triedShare),
   trends: trends,
