@@ -159,7 +159,7 @@ test("CTL-1 a gate is opened with one probe, service is taken and given back, th
     });
     await fillReason(unpin);
     await unpin.getByRole("button", { name: "Unpin from 1" }).click();
-    await expect(page.getByText("The adaptive limit of Ledger, US moves again")).toBeVisible();
+    await expect(page.getByText("The adaptive limit of Ledger (US) moves again")).toBeVisible();
   });
 
   await test.step("a new secret is shown once and signs; the previous one ends", async () => {

@@ -63,6 +63,12 @@ test("a rejected delivery is a dead letter with its reason, and no button remove
   await expect(page.getByRole("button", { name: /purge|delete|remove|retry/i })).toHaveCount(0);
   await row.getByRole("link", { name: id }).click();
   await expect(page.getByText("It waits for a person. Nothing retries it by itself.")).toBeVisible();
+  // It was never delayed, and it says so by leaving that out.
+  await expect(page.getByRole("list", { name: "States" }).getByRole("listitem")).toHaveText([
+    /^Ready/,
+    /^Leased/,
+    /^Dead/,
+  ]);
 });
 
 test("an id that is none, and one that no region knows, are told apart", async ({ page }) => {

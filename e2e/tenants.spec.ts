@@ -1,5 +1,6 @@
 /** From the tenants to one destination and its evidence; and tenants and destinations made and changed over the API. */
 import { randomUUID } from "node:crypto";
+import { bar } from "./controls-parts.ts";
 import { clientOf } from "./support/accounts.ts";
 import { addCustomer, enqueue } from "./support/enqueue.ts";
 import { expect, test } from "./support/world.ts";
@@ -20,6 +21,10 @@ test("a gated destination is found from the list of tenants, and its page shows 
     expect(rows).toHaveLength(1);
   }).toPass();
 
+  const missing: string[] = [];
+  page.on("response", (response) => {
+    if (response.status() === 404 && response.url().includes("/api/")) missing.push(response.url());
+  });
   await page.goto("/tenants");
   await page.getByRole("searchbox", { name: "Name or slug" }).fill(customer.slug);
   await page.keyboard.press("Enter");
@@ -30,6 +35,23 @@ test("a gated destination is found from the list of tenants, and its page shows 
 
   await expect(page.getByRole("heading", { level: 1, name: "Limited Bank" })).toBeVisible();
   await expect(page.getByText("Due behind gates or breakers")).toBeVisible();
+  const why = page.getByRole("region", { name: "Why its deliveries wait" });
+  await expect(why.getByRole("link", { name: "Ledger" })).toHaveAttribute("href", /^\/destinations\/dst_/);
+  await expect(why).toContainText("answered 429: its gate is shut since");
+  await expect(why).toContainText(/until .* UTC \(in .*\); then one probe goes first\./);
+  await expect(why).toContainText(/Last answer: 429 rate-limited, .* ago, Retry-After 120\./);
+  await expect(page.getByRole("button", { name: "Draft replay" })).toBeDisabled();
+  await expect(page.getByText("It has no dead letters.")).toBeVisible();
+  // It has no twin in the other region, and asking for one is no error in the browser's console.
+  const twinAsked = page.waitForResponse((response) =>
+    response.url().includes("/api/v1/tenants?region=eu&q="),
+  );
+  await bar(page, "Limited Bank, US").getByRole("button", { name: "Pause" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("heading", { name: /^Pause/ })).toBeVisible();
+  await twinAsked;
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
   await page.getByRole("tab", { name: /^Destinations/ }).click();
   await expect(page).toHaveURL(/tab=destinations/);
   await page
@@ -44,6 +66,7 @@ test("a gated destination is found from the list of tenants, and its page shows 
   await expect(evidence).toContainText("Adaptive limit");
   await page.getByRole("tab", { name: "Attempts" }).click();
   await expect(page.getByRole("row", { name: /429 Rate-limited/ })).toContainText("120");
+  expect(missing).toEqual([]);
 });
 
 test("SIG-6 filters of tenants and destinations live in the address and come back with it", async ({
@@ -130,6 +153,9 @@ test("fault 97 a tenant and a destination are created over the API, once, and st
 
   await page.goto(`/tenants?q=${slug}`);
   await page.getByRole("link", { name: "Made Over API" }).click();
+  await expect(page.getByRole("region", { name: "Why its deliveries wait" })).toContainText(
+    "Nothing holds it",
+  );
   await page.getByRole("tab", { name: /^Destinations/ }).click();
   await page.getByRole("link", { name: "Invoices" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Invoices" })).toBeVisible();

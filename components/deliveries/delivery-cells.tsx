@@ -21,16 +21,16 @@ export function StateCell({ row, className }: { row: DeliveryRow; className?: st
   );
 }
 
-/** "12" requests, of which 3 of 8 count as failures. */
+/** "12, 3 of 8 failed": twelve requests, and three of the eight failures that end it. */
 export function AttemptsCell({ row }: { row: DeliveryRow }) {
   const most = row.maxFailures === null ? "?" : formatCount(row.maxFailures);
   const words = `${plural(row.attempts, "attempt")}, ${formatCount(row.failures)} of ${most} failures`;
   return (
     <span title={words}>
       <span aria-hidden="true">
-        {formatCount(row.attempts)}{" "}
+        {formatCount(row.attempts)},{" "}
         <span className="text-faint">
-          {formatCount(row.failures)}/{most} failed
+          {formatCount(row.failures)} of {most} failed
         </span>
       </span>
       <span className="sr-only">{words}</span>

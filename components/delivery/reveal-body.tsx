@@ -8,6 +8,7 @@ import { useState } from "react";
 import { ProblemError } from "#components/queries/fetch-json.ts";
 import { postJson } from "#components/queries/post-json.ts";
 import { useSignedIn } from "#components/shell/signed-in.tsx";
+import { AuditEntryLink } from "#components/ui/audit-entry-link.tsx";
 import { Button } from "#components/ui/button.tsx";
 import { CopyButton } from "#components/ui/copy-button.tsx";
 import { formatBytes } from "#components/ui/format.ts";
@@ -51,7 +52,8 @@ export function RevealBody({ region, deliveryId, what, attempt, nothing }: Revea
     }
   }
 
-  if (body !== null) return <Shown body={body} onHide={() => setBody(null)} />;
+  if (body !== null)
+    return <Shown region={region} id={deliveryId} body={body} onHide={() => setBody(null)} />;
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <Button onClick={() => void reveal()} disabled={refused !== null || busy}>
@@ -73,7 +75,15 @@ export function RevealBody({ region, deliveryId, what, attempt, nothing }: Revea
   );
 }
 
-function Shown({ body, onHide }: { body: RevealedBody; onHide: () => void }) {
+interface ShownProps {
+  region: Region;
+  /** `dlv_...` */
+  id: string;
+  body: RevealedBody;
+  onHide: () => void;
+}
+
+function Shown({ region, id, body, onHide }: ShownProps) {
   const [indented, setIndented] = useState(false);
   const pretty = body.text !== null && body.isText ? indentJson(body.text) : null;
   const canIndent = pretty !== null && pretty !== body.text && !body.truncated;
@@ -92,7 +102,7 @@ function Shown({ body, onHide }: { body: RevealedBody; onHide: () => void }) {
         ) : null}
         {body.text === null ? null : <CopyButton text={body.text} what="body" />}
         <span role="status" className="text-muted text-table">
-          {factsOf(body)} Recorded as <code className="break-all font-mono">{body.auditId}</code>.
+          {factsOf(body)} Recorded: <AuditEntryLink region={region} target={id} auditId={body.auditId} />
         </span>
       </div>
       {body.erasedAt === null ? null : (

@@ -1,5 +1,5 @@
 /** The whole life of a delivery in order: accepted, each attempt, and where it is now. */
-import { formatBytes, plural } from "#components/ui/format.ts";
+import { formatBytes, formatCount, plural } from "#components/ui/format.ts";
 import { Panel } from "#components/ui/panel.tsx";
 import { relativeTo } from "#components/ui/relative.ts";
 import { Timestamp } from "#components/ui/timestamp.tsx";
@@ -21,7 +21,7 @@ export function Timeline({ answer, stale }: { answer: DeliveryAnswer; stale: boo
       note={
         attemptsTruncated
           ? `the latest ${attempts.length} of ${delivery.attempts} attempts`
-          : `${plural(delivery.attempts, "attempt")}, ${plural(delivery.failures, "failure")}, ${plural(delivery.throttles, "throttle")}`
+          : countText(delivery)
       }
     >
       <ol className="mt-1">
@@ -47,6 +47,17 @@ export function Timeline({ answer, stale }: { answer: DeliveryAnswer; stale: boo
       </ol>
     </Panel>
   );
+}
+
+/** "2 attempts, 1 of 8 failures that end it, 1 throttle"; of one that was replayed also which cycle it is in. */
+function countText({ attempts, failures, throttles, cycle, next }: DeliveryDetail): string {
+  const most = next?.policy?.maxFailures;
+  const failed =
+    most === undefined
+      ? plural(failures, "failure")
+      : `${formatCount(failures)} of ${plural(most, "failure")} that end it`;
+  const again = cycle > 1 ? `; cycle ${formatCount(cycle)}, for it was replayed` : "";
+  return `${plural(attempts, "attempt")}, ${failed}, ${plural(throttles, "throttle")}${again}`;
 }
 
 type Entry = { attempt: AttemptEntry; at: string } | { annotation: Annotation; at: string };

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
   { key: "event", label: "Event type" },
   { key: "destination", label: "Destination" },
   { key: "state", label: "State" },
-  { key: "attempts", label: "Attempts (failures/most)", align: "right" },
+  { key: "attempts", label: "Attempts", align: "right" },
   { key: "result", label: "Last result" },
   { key: "age", label: "Age", align: "right" },
   { key: "next", label: "Next attempt", align: "right" },

@@ -10,7 +10,6 @@ import { Timestamp } from "#components/ui/timestamp.tsx";
 import type { TenantAnswer } from "#db/console/read-tenant.ts";
 import { Age, ageTone, BoundedFigure, Fact, Facts } from "./figures.tsx";
 import { limitText } from "./limit-words.ts";
-import { TenantCauses } from "./tenant-causes.tsx";
 import type { DetailView } from "./use-detail.ts";
 
 export interface TenantOverviewProps {
@@ -25,13 +24,6 @@ export function TenantOverview({ answer, asOf, stale, view }: TenantOverviewProp
   const [range] = useRange();
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <TenantCauses
-        tenant={tenant}
-        asOf={asOf}
-        stale={stale}
-        late={isLate(answer)}
-        onAll={() => view.setTab("destinations")}
-      />
       <Panel
         title="Now"
         note={
@@ -50,11 +42,6 @@ export function TenantOverview({ answer, asOf, stale, view }: TenantOverviewProp
       <TenantCharts region={view.region} tenantId={tenant.id} range={range} />
     </div>
   );
-}
-
-function isLate({ tenant, objectives, dueLag }: TenantAnswer): boolean {
-  const { firstAttemptTargetMs } = objectives[tenant.firstAttemptClass ?? "routine"];
-  return (tenant.firstAttemptMs ?? 0) > firstAttemptTargetMs || (tenant.due.oldestMs ?? 0) > dueLag.warnMs;
 }
 
 function LateFacts({ answer: { tenant, objectives, dueLag } }: { answer: TenantAnswer }) {

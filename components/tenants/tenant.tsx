@@ -14,6 +14,7 @@ import { DetailHeader } from "./detail-header.tsx";
 import { History } from "./history.tsx";
 import { Missing } from "./missing.tsx";
 import { RecentDeadLetters, RecentDeliveries } from "./recent.tsx";
+import { TenantCauses } from "./tenant-causes.tsx";
 import { TenantControlPanel } from "./tenant-control-panel.tsx";
 import { TenantOverview } from "./tenant-overview.tsx";
 import { TenantStateMark } from "./tenant-state.tsx";
@@ -95,6 +96,7 @@ function Found({ answer, asOf, view }: FoundProps) {
   const panel = { value: tab };
   return (
     <>
+      <TenantCauses answer={answer} asOf={asOf} stale={stale} onAll={() => view.setTab("destinations")} />
       <Tabs label="Parts of this tenant" value={tab} onChange={view.setTab} tabs={tabsOf(tenant)} />
       <TabPanel tab="overview" {...panel}>
         <TenantOverview answer={answer} asOf={asOf} stale={stale} view={view} />

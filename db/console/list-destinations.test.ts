@@ -185,6 +185,8 @@ describe("health", () => {
     });
     expect(Date.parse(destination.gate?.until ?? "")).toBeGreaterThan(Date.parse(answer.asOf) + 60_000);
     expect(destination.stateUntil).toBe(destination.gate?.until);
+    expect(destination.stateSince).toBe(destination.gate?.setAt);
+    expect(destination.stateSince).not.toBeNull();
   });
 
   test("a breaker says why, and a disabled one by whom", async () => {

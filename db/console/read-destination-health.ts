@@ -41,6 +41,8 @@ export interface DestinationHealth {
   /** Scheme, host and a mark for each part of the path. */
   maskedUrl: string;
   state: DestinationState;
+  /** Since when it is so, UTC: of a gate since it was shut the last time, of one that only fails since its first failure. */
+  stateSince: string | null;
   /** When the state ends by itself, UTC. */
   stateUntil: string | null;
   stateReason: string | null;
@@ -123,8 +125,9 @@ const HEALTH = `
     SELECT d.destination_id, count(*)::integer AS n FROM sluice.delivery d WHERE d.state = 'leased' AND d.lease_until > $1 GROUP BY 1
   )
   SELECT x.id, x.name, x.url, x.tenant_id, t.slug AS tenant_slug, t.name AS tenant_name, ${DESTINATION_STATE} AS state, ${FAILING} AS failing,
-         x.pause_until, x.pause_reason, x.disabled_reason, CASE WHEN t.pause_until > $1 THEN t.pause_until END AS tenant_pause_until,
-         s.hold_until, s.hold_set_at, s.hold_retry_after, s.hold_status, s.breaker_until, s.breaker_why,
+         x.paused_at, x.pause_until, x.pause_reason, x.disabled_at, x.disabled_reason, CASE WHEN t.pause_until > $1 THEN t.pause_until END AS tenant_pause_until,
+         s.hold_until, s.hold_set_at, s.hold_retry_after, s.hold_status, s.breaker_until, s.breaker_opened_at, s.breaker_why,
+         s.failing_since,
          coalesce(s.failures_since_success, 0) AS failures, s.adaptive_limit, coalesce(s.adaptive_pinned, false) AS pinned,
          x.concurrency_limit, coalesce(x.concurrency_limit, rc.default_destination_concurrency) AS desired,
          x.rate_per_second::float8 AS rate_per_second, x.rate_burst, x.secret_set_at,
@@ -182,8 +185,10 @@ interface HealthRow {
   tenant_name: string;
   state: DestinationState;
   failing: boolean;
+  paused_at: Date | null;
   pause_until: Date | null;
   pause_reason: string | null;
+  disabled_at: Date | null;
   disabled_reason: string | null;
   tenant_pause_until: Date | null;
   hold_until: Date | null;
@@ -191,7 +196,9 @@ interface HealthRow {
   hold_retry_after: string | null;
   hold_status: number | null;
   breaker_until: Date | null;
+  breaker_opened_at: Date | null;
   breaker_why: string | null;
+  failing_since: Date | null;
   failures: number;
   adaptive_limit: number | null;
   pinned: boolean;
@@ -266,21 +273,22 @@ function toHealth(row: HealthRow, asOf: Date): DestinationHealth {
   };
 }
 
-function endOf(row: HealthRow): Pick<DestinationHealth, "stateUntil" | "stateReason"> {
-  const named = (until: Date | null, reason: string | null) => ({
+function endOf(row: HealthRow): Pick<DestinationHealth, "stateSince" | "stateUntil" | "stateReason"> {
+  const named = (since: Date | null, until: Date | null, reason: string | null) => ({
+    stateSince: since?.toISOString() ?? null,
     stateUntil: until?.toISOString() ?? null,
     stateReason: reason,
   });
   switch (row.state) {
     case "disabled":
-      return named(null, row.disabled_reason);
+      return named(row.disabled_at, null, row.disabled_reason);
     case "paused":
-      return named(row.pause_until, row.pause_reason);
+      return named(row.paused_at, row.pause_until, row.pause_reason);
     case "circuit_open":
-      return named(row.breaker_until, row.breaker_why);
+      return named(row.breaker_opened_at, row.breaker_until, row.breaker_why);
     case "rate_limited":
-      return named(row.hold_until, `answered ${row.hold_status ?? "with a limit"}`);
+      return named(row.hold_set_at, row.hold_until, `answered ${row.hold_status ?? "with a limit"}`);
     default:
-      return named(null, null);
+      return named(row.failing ? row.failing_since : null, null, null);
   }
 }

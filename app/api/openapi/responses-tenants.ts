@@ -41,6 +41,12 @@ const destinationFields = {
   host: z.string().describe("Host and port."),
   maskedUrl: z.string().describe("Scheme, host and a mark for each part of the path."),
   state: destinationState,
+  stateSince: z
+    .string()
+    .nullable()
+    .describe(
+      "Since when it is so, UTC: of a gate since it was shut the last time, of one that only fails since its first failure.",
+    ),
   stateUntil: z.string().nullable().describe("When the state ends by itself, UTC."),
   stateReason: z.string().nullable(),
   tenantPausedUntil: z.string().nullable().describe("The tenant's own pause holds it too."),
