@@ -294,13 +294,13 @@ const HELD_TERMS: Readonly<Record<HeldFilter, string>> = {
 /** The rows of a page: each source brings at most `limit` of its own, in order. */
 export function pageText(plan: ListPlan, filter: ListFilter, limit: string, bind: Bind): string {
   const after = filter.after === null ? [] : [afterTerm(plan.order, filter.after, bind)];
-  const keys = keysOf(filter, bind);
+  const keys = keysOfTables(plan, filter, bind);
   const parts = plan.sources.map(({ table, terms }) =>
     partText(
       COLUMNS[table],
       TABLES[table],
       [...terms, ...after],
-      keys,
+      keys(table),
       `ORDER BY ${orderBy(plan.order, "b")}`,
       limit,
     ),
@@ -308,17 +308,11 @@ export function pageText(plan: ListPlan, filter: ListFilter, limit: string, bind
   return `SELECT * FROM (${parts.join(" UNION ALL ")}) u ORDER BY ${orderBy(plan.order, "u")} LIMIT ${limit}`;
 }
 
-/**
- * How many rows match, counted to `limit`. The ended rows of one destination are all its tenant's, which was found by it: they are counted
- * in the index of destinations, where ten thousand rows on as many pages would have to say whose they are.
- */
+/** How many rows match, counted to `limit`. */
 export function countText(plan: ListPlan, filter: ListFilter, limit: string, bind: Bind): string {
-  const alone = filter.destinationId !== null && filter.places === undefined;
-  const keyed = (table: Table) => table === "live" || !alone;
-  // A parameter without a use has no type.
-  const keys = plan.sources.some(({ table }) => keyed(table)) ? keysOf(filter, bind) : null;
+  const keys = keysOfTables(plan, filter, bind);
   const parts = plan.sources.map(({ table, terms }) =>
-    partText("b.id", TABLES[table], terms, keyed(table) ? keys : null, "", limit),
+    partText("b.id", TABLES[table], terms, keys(table), "", limit),
   );
   // $1 stands in the statement whether a source needs it or not: a parameter without a use has no type.
   return `SELECT count(*)::integer AS n FROM (SELECT 1 FROM (${parts.join(" UNION ALL ")}) u LIMIT ${limit}) c
@@ -356,6 +350,18 @@ export function deliveredText(
 interface Keys {
   readonly rows: string;
   readonly terms: readonly string[];
+}
+
+/**
+ * The keys of each table. The ended rows of one destination are all its tenant's, which was found by it: they are read along the index of
+ * destinations alone. Asked for both, the planner takes the two for independent, expects a handful of rows, and sorts a hundred thousand.
+ */
+function keysOfTables(plan: ListPlan, filter: ListFilter, bind: Bind): (table: Table) => Keys | null {
+  const alone = filter.destinationId !== null && filter.places === undefined;
+  const keyed = (table: Table) => table === "live" || !alone;
+  // A parameter without a use has no type.
+  const keys = plan.sources.some(({ table }) => keyed(table)) ? keysOf(filter, bind) : null;
+  return (table) => (keyed(table) ? keys : null);
 }
 
 /** Tenant by tenant where tenants are given, destination by destination where those are. */

@@ -196,6 +196,20 @@ describe("what the list reads of the archive", () => {
   });
 });
 
+/** Asked for both, the planner expects a handful of rows of a busy destination, and sorts a hundred thousand. */
+test("the ended rows of one destination are asked for by it alone, the waiting ones by their tenant too", () => {
+  const whole = { ...NOTHING, tenantIds: [tenantId], destinationId };
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value) + 1}`;
+  const text = pageText(planList(whole, Date.now(), bind), whole, "$2", bind);
+  const parts = new Map(
+    text
+      .split("UNION ALL")
+      .map((part) => [/FROM sluice\.(\w+) b WHERE/.exec(part)?.[1], part.includes("k.tenant_id")] as const),
+  );
+  expect(Object.fromEntries(parts)).toEqual({ delivery: true, dead_letter: false, delivery_archive: false });
+});
+
 test("the attempts of one delivery are found by its id, partition by partition", async () => {
   const { rows: found } = await database.pool.query<{ delivery_id: string; started_at: Date }>(
     "SELECT delivery_id, started_at FROM sluice.attempt ORDER BY started_at LIMIT 1",
