@@ -8,7 +8,7 @@ import { IconButton } from "#components/ui/button.tsx";
 import { ageAt } from "#components/ui/relative.ts";
 import { QuietCopy, ShortId } from "#components/ui/short-id.tsx";
 import { SkeletonRows } from "#components/ui/skeleton.tsx";
-import { Cell, Clipped, type Column, HeadCell, Row, Table } from "#components/ui/table.tsx";
+import { Cell, Clipped, type Column, HeadCell, Lines, Row, Table } from "#components/ui/table.tsx";
 import { resultText } from "#components/ui/words.ts";
 import type { DeliveryRow } from "#db/console/list-deliveries.ts";
 import { formatAge } from "#domain/queue-age.ts";
@@ -18,7 +18,7 @@ import { SelectBox } from "./select-box.tsx";
 import type { Selection } from "./use-selection.ts";
 
 /** What the list's own filters have said is not said again in each row. */
-export type SaidByFilters = Readonly<Record<"tenant" | "destination", boolean>>;
+export type SaidByFilters = Readonly<Record<"tenant", boolean>>;
 
 interface ListColumn extends Column {
   said?: keyof SaidByFilters;
@@ -29,12 +29,10 @@ interface ListColumn extends Column {
 const COLUMNS: readonly ListColumn[] = [
   { key: "id", label: "Delivery" },
   { key: "tenant", label: "Tenant", said: "tenant" },
-  { key: "event", label: "Event type" },
-  { key: "destination", label: "Destination", said: "destination" },
+  { key: "destination", label: "Destination", srLabel: " and event type" },
   { key: "state", label: "State" },
-  { key: "attempts", label: "Attempts", srLabel: ", failures of the most", align: "right" },
-  { key: "result", label: "Last result" },
   { key: "next", label: "Next attempt", align: "right" },
+  { key: "result", label: "Last result", srLabel: ", attempts, and failures of the most" },
   { key: "age", label: "Age", align: "right" },
   { key: "replay", label: "Replay batch", ofBatches: true },
 ];
@@ -150,26 +148,19 @@ function DeliveryLine(props: DeliveryLineProps) {
           <Clipped text={row.tenant.name} />
         </Cell>
       )}
-      <Cell className="text-muted">
-        <span className="flex items-baseline gap-2">
-          <Clipped text={row.eventType} />
-          {row.serviceClass === "urgent" ? <span className="font-medium text-fg">urgent</span> : null}
-        </span>
-      </Cell>
-      {said.destination ? null : (
-        <Cell>
-          <Clipped text={row.destination.name} title={`${row.destination.name}, ${row.destination.host}`} />
-        </Cell>
-      )}
       <Cell>
-        <StateCell row={row} />
+        <Destination row={row} />
       </Cell>
-      <Cell align="right">
-        <AttemptsCell row={row} />
+      <Cell>
+        <StateCell row={row} stacked />
       </Cell>
-      <Cell className="text-muted">{resultText(row.lastOutcome, row.lastStatus)}</Cell>
       <Cell align="right">
         <NextCell row={row} asOf={asOf} />
+      </Cell>
+      <Cell className="text-muted">
+        <Lines under={<AttemptsCell row={row} />}>
+          {resultText(row.lastOutcome, row.lastStatus) || <span className="text-faint">not tried</span>}
+        </Lines>
       </Cell>
       <Cell align="right">{formatAge(ageAt(row.createdAt, asOf))}</Cell>
       {inBatches ? (
@@ -186,5 +177,22 @@ function DeliveryLine(props: DeliveryLineProps) {
         </Cell>
       ) : null}
     </Row>
+  );
+}
+
+function Destination({ row: { destination, eventType, serviceClass } }: { row: DeliveryRow }) {
+  const urgent =
+    serviceClass === "urgent" ? <span className="ml-1.5 font-medium text-fg">urgent</span> : null;
+  return (
+    <Lines
+      under={
+        <>
+          {eventType}
+          {urgent}
+        </>
+      }
+    >
+      <Clipped text={destination.name} title={`${destination.name}, ${destination.host}`} />
+    </Lines>
   );
 }

@@ -113,7 +113,7 @@ function Rows({ rows, asOf, busy, order, list, selection }: RowsProps) {
       busy={busy}
       caption={caption}
       region={list.region}
-      said={{ tenant: Boolean(list.filters.tenant), destination: Boolean(list.filters.destination) }}
+      said={{ tenant: Boolean(list.filters.tenant) }}
       selection={selection}
       open={list.panel}
       onPeek={(id) => list.openPanel(list.panel === id ? null : id)}

@@ -10,10 +10,25 @@ import type { DeliveryRow } from "#db/console/list-deliveries.ts";
 import { HeldMark } from "./held-mark.tsx";
 
 /** State, and why it is so: the reason of its end, or what holds it. */
-export function StateCell({ row, className }: { row: DeliveryRow; className?: string }) {
+export function StateCell({
+  row,
+  stacked = false,
+  className,
+}: {
+  row: DeliveryRow;
+  /** The reason below the state, for a column that must stay narrow. */
+  stacked?: boolean;
+  className?: string;
+}) {
   const state = STATE_WORDS[row.state];
   return (
-    <span className={cx("inline-flex items-center gap-2 align-top", className)}>
+    <span
+      className={cx(
+        "inline-flex align-top",
+        stacked ? "flex-col items-start" : "items-center gap-2",
+        className,
+      )}
+    >
       <StatusText tone={state.tone} icon={state.icon} label={state.label} />
       {row.reason ? <span className="text-muted">{reasonWords(row.reason)}</span> : null}
       {row.held.length > 0 ? <HeldMark blockers={row.held} /> : null}

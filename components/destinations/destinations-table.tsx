@@ -12,7 +12,7 @@ import type { DestinationHealth } from "#db/console/read-destination-health.ts";
 import { formatAge } from "#domain/queue-age.ts";
 import type { Region } from "#domain/region.ts";
 import { DestinationStateMark } from "./destination-state.tsx";
-import { concurrencyText, rateText, successText, successTone } from "./health-words.ts";
+import { allowedText, capText, concurrencyText, rateText, successText, successTone } from "./health-words.ts";
 
 /** As db/console counts dead letters of a list. */
 const DEAD_LIMIT = 1_000;
@@ -100,7 +100,9 @@ function DestinationLine({ region, ofOneTenant, row, asOf }: LineProps) {
       </Cell>
       <HealthCells row={row} asOf={asOf} />
       <Cell align="right">
-        <Lines under={rateText(row)}>{concurrencyText(row)}</Lines>
+        <Lines under={limitsBelow(row)} title={concurrencyText(row)}>
+          {allowedText(row)}
+        </Lines>
       </Cell>
       <Cell align="right">
         <BoundedFigure
@@ -167,6 +169,13 @@ function RetryAfterSeen({
       )}
     </span>
   );
+}
+
+/** The cap where less is allowed, and the rate where there is one. */
+function limitsBelow(row: DestinationHealth): string | null {
+  const rate = row.ratePerSecond === null ? null : rateText(row);
+  const parts = [capText(row.concurrency), rate].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join("; ");
 }
 
 /** A date as received is long; the whole of it is in the title and on the destination's page. */

@@ -21,14 +21,23 @@ export function successText({ requests, delivered }: DestinationHealth["success"
 }
 
 /** "2 / 4 of 10, adaptive": in flight, what is allowed now, and the cap where that is more. */
-export function concurrencyText({
+export function concurrencyText(row: Pick<DestinationHealth, "inFlight" | "concurrency">): string {
+  const cap = capText(row.concurrency);
+  return `${allowedText(row)}${cap === null ? "" : ` ${cap}`}${row.concurrency.limit === null ? " (inherited)" : ""}`;
+}
+
+/** "2 / 4": in flight, and what is allowed now. */
+export function allowedText({
   inFlight,
-  concurrency,
+  concurrency: { desired, adaptive },
 }: Pick<DestinationHealth, "inFlight" | "concurrency">): string {
-  const { desired, adaptive, pinned, limit } = concurrency;
-  const inForce = Math.min(desired, adaptive ?? desired);
-  const cap = inForce < desired ? ` of ${formatCount(desired)}, ${pinned ? "pinned" : "adaptive"}` : "";
-  return `${formatCount(inFlight)} / ${formatCount(inForce)}${cap}${limit === null ? " (inherited)" : ""}`;
+  return `${formatCount(inFlight)} / ${formatCount(Math.min(desired, adaptive ?? desired))}`;
+}
+
+/** "of 10, adaptive": the cap, where less is allowed now; null: it is what is allowed. */
+export function capText({ desired, adaptive, pinned }: DestinationHealth["concurrency"]): string | null {
+  if (adaptive === null || adaptive >= desired) return null;
+  return `of ${formatCount(desired)}, ${pinned ? "pinned" : "adaptive"}`;
 }
 
 /** "5/s, burst 10", or "none": a destination without a rate is limited by its concurrency alone. */

@@ -314,7 +314,7 @@ export function countText(plan: ListPlan, filter: ListFilter, limit: string, bin
   const parts = plan.sources.map(({ table, terms }) =>
     partText("b.id", TABLES[table], terms, keys(table), "", limit),
   );
-  // $1 stands in the statement whether a source needs it or not: a parameter without a use has no type.
+  // $1 stands in the statement whether a source needs it or not: a parameter without a use has no type (nor do unused keys).
   return `SELECT count(*)::integer AS n FROM (SELECT 1 FROM (${parts.join(" UNION ALL ")}) u LIMIT ${limit}) c
            WHERE $1::timestamptz IS NOT NULL`;
 }
@@ -359,7 +359,6 @@ interface Keys {
 function keysOfTables(plan: ListPlan, filter: ListFilter, bind: Bind): (table: Table) => Keys | null {
   const alone = filter.destinationId !== null && filter.places === undefined;
   const keyed = (table: Table) => table === "live" || !alone;
-  // A parameter without a use has no type.
   const keys = plan.sources.some(({ table }) => keyed(table)) ? keysOf(filter, bind) : null;
   return (table) => (keyed(table) ? keys : null);
 }
