@@ -152,7 +152,7 @@ function DeliveryLine(props: DeliveryLineProps) {
         <Destination row={row} />
       </Cell>
       <Cell>
-        <StateCell row={row} stacked />
+        <StateCell row={row} asOf={asOf} stacked />
       </Cell>
       <Cell align="right">
         <NextCell row={row} asOf={asOf} />

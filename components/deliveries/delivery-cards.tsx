@@ -20,7 +20,7 @@ export function DeliveryCards({ rows, asOf, busy, caption }: DeliveryCardsProps)
       {rows.map((row) => (
         <DeliveryCard key={row.id} id={row.id}>
           <CardField label="State">
-            <StateCell row={row} className="flex-wrap" />
+            <StateCell row={row} asOf={asOf} className="flex-wrap" />
           </CardField>
           <CardField label="Tenant">{row.tenant.name}</CardField>
           <CardField label="Last result">

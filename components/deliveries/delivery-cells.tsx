@@ -12,10 +12,12 @@ import { HeldMark } from "./held-mark.tsx";
 /** State, and why it is so: the reason of its end, or what holds it. */
 export function StateCell({
   row,
+  asOf,
   stacked = false,
   className,
 }: {
   row: DeliveryRow;
+  asOf: string;
   /** The reason below the state, for a column that must stay narrow. */
   stacked?: boolean;
   className?: string;
@@ -31,7 +33,7 @@ export function StateCell({
     >
       <StatusText tone={state.tone} icon={state.icon} label={state.label} />
       {row.reason ? <span className="text-muted">{reasonWords(row.reason)}</span> : null}
-      {row.held.length > 0 ? <HeldMark blockers={row.held} /> : null}
+      {row.held.length > 0 ? <HeldMark blockers={row.held} asOf={asOf} /> : null}
     </span>
   );
 }

@@ -2,12 +2,12 @@
 /** The mark of a delivery that is due and cannot leave, with its first reason; all of them on hover and focus. */
 import { Clock, PauseCircle } from "lucide-react";
 import { cx } from "#components/ui/cx.ts";
-import { Timestamp } from "#components/ui/timestamp.tsx";
+import { NearTimestamp } from "#components/ui/timestamp.tsx";
 import type { Blocker } from "#db/console/blockers.ts";
 import { BLOCKER_WORDS, holdWord } from "./blocker-words.ts";
 
 /** Nothing when nothing holds it. */
-export function HeldMark({ blockers }: { blockers: readonly Blocker[] }) {
+export function HeldMark({ blockers, asOf }: { blockers: readonly Blocker[]; asOf: string }) {
   const [first, ...others] = blockers;
   if (first === undefined) return null;
   const word = holdWord(first.code);
@@ -24,7 +24,7 @@ export function HeldMark({ blockers }: { blockers: readonly Blocker[] }) {
       {first.until === null ? null : (
         <>
           {" until "}
-          <Timestamp iso={first.until} plain />
+          <NearTimestamp iso={first.until} asOf={asOf} />
         </>
       )}
       {others.length > 0 ? ` +${others.length}` : null}

@@ -32,7 +32,7 @@ export function DestinationCards({ region, rows, asOf, busy }: DestinationCardsP
           </CardField>
           <CardField label="State">
             <span className="inline-flex flex-wrap">
-              <DestinationStateMark destination={row} />
+              <DestinationStateMark destination={row} asOf={asOf} />
             </span>
           </CardField>
           <CardField label="Success, 24 h">

@@ -3,7 +3,7 @@
 import { Gauge, type LucideIcon, OctagonX, PauseCircle, PowerOff, TimerReset, Trash2 } from "lucide-react";
 import { plural } from "#components/ui/format.ts";
 import { StatusBadge, StatusText, type Tone } from "#components/ui/status.tsx";
-import { Timestamp } from "#components/ui/timestamp.tsx";
+import { NearTimestamp, Timestamp } from "#components/ui/timestamp.tsx";
 import type { DestinationHealth, DestinationState } from "#db/console/read-destination-health.ts";
 
 export const DESTINATION_STATE_WORDS: Readonly<
@@ -24,10 +24,12 @@ export interface DestinationStateMarkProps {
   >;
   /** The one status of a header. */
   badge?: boolean;
+  /** Database time of the answer: an end that is near is told by the clock alone. */
+  asOf?: string;
 }
 
 /** Failures are named before a breaker opens; a pause of the tenant is named beside the destination's own state. */
-export function DestinationStateMark({ destination, badge = false }: DestinationStateMarkProps) {
+export function DestinationStateMark({ destination, badge = false, asOf }: DestinationStateMarkProps) {
   const { state, stateUntil, stateReason, failing, failuresSinceSuccess, tenantPausedUntil } = destination;
   const words = DESTINATION_STATE_WORDS[state];
   const Mark = badge ? StatusBadge : StatusText;
@@ -39,7 +41,12 @@ export function DestinationStateMark({ destination, badge = false }: Destination
       <Mark tone={words.tone} icon={words.icon} label={words.label} />
       {stateUntil === null ? null : (
         <span className="whitespace-nowrap text-muted">
-          until <Timestamp iso={stateUntil} named={badge} plain={!badge} />
+          until{" "}
+          {asOf === undefined ? (
+            <Timestamp iso={stateUntil} named={badge} plain={!badge} />
+          ) : (
+            <NearTimestamp iso={stateUntil} asOf={asOf} />
+          )}
         </span>
       )}
       {state === "active" && failing ? (

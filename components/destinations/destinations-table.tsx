@@ -17,7 +17,7 @@ import { allowedText, capText, concurrencyText, rateText, successText, successTo
 /** As db/console counts dead letters of a list. */
 const DEAD_LIMIT = 1_000;
 const SKELETON_ROWS = 12;
-const MAX_RAW_CHARS = 16;
+const MAX_RAW_CHARS = 10;
 
 /** The tenant's column is left out where all rows are of one. */
 const TENANT = "tenant";
@@ -96,7 +96,7 @@ function DestinationLine({ region, ofOneTenant, row, asOf }: LineProps) {
         </Cell>
       )}
       <Cell>
-        <DestinationStateMark destination={row} />
+        <DestinationStateMark destination={row} asOf={asOf} />
       </Cell>
       <HealthCells row={row} asOf={asOf} />
       <Cell align="right">

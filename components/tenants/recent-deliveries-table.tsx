@@ -60,7 +60,7 @@ function Line({ row, asOf }: { row: DeliveryRow; asOf: string }) {
       <Cell className="text-muted">{row.eventType}</Cell>
       <Cell>{row.destination.name}</Cell>
       <Cell>
-        <StateCell row={row} />
+        <StateCell row={row} asOf={asOf} />
       </Cell>
       <Cell align="right">
         <AttemptsCell row={row} />
