@@ -27,7 +27,7 @@ export function StateCell({
     <span
       className={cx(
         "inline-flex align-top",
-        stacked ? "flex-col items-start" : "items-center gap-2",
+        stacked ? "flex-col items-start compact:flex-row compact:items-center" : "items-center gap-2",
         className,
       )}
     >

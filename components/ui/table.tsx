@@ -133,7 +133,10 @@ export function Clipped({
   );
 }
 
-/** Two things that belong together in one cell, the second smaller; without it the row keeps its height. */
+/**
+ * Two things that belong together in one cell, the second smaller and below; without it the row keeps its height. Compact rows have
+ * one line: there it stands behind.
+ */
 export function Lines({
   children,
   under,
@@ -144,9 +147,11 @@ export function Lines({
   title?: string | undefined;
 }) {
   return (
-    <span className="block py-1" title={title}>
+    <span className="block py-1 compact:py-0" title={title}>
       {children}
-      {under === null ? null : <span className="block text-axis text-faint">{under}</span>}
+      {under === null ? null : (
+        <span className="block text-axis text-faint compact:ml-2 compact:inline">{under}</span>
+      )}
     </span>
   );
 }
